@@ -1,0 +1,94 @@
+package router
+
+import "time"
+
+// Plan is decided once per interval and executed by the core for every request
+// until the next one. The zero Plan abstains for every key.
+type Plan struct {
+	// Version is set by the host: it grows with every plan of the pool.
+	Version uint64
+	// Workers are what the indexes below refer to.
+	Workers []WorkerRef
+	Table   Table
+	Guard   Guard
+	Rest    Rest
+	Bind    Bind
+	// Expected is the load the planner expects per worker (req/s), for receipts
+	// and reports; nil if it makes no such statement.
+	Expected []float64
+	// Note is one line for people: what the planner did and why.
+	Note string
+}
+
+// Table maps keys to workers, packed: the workers of Keys[i] are
+// Members[Offsets[i]:Offsets[i+1]]. The least loaded eligible member serves.
+type Table struct {
+	Keys    []uint64
+	Offsets []uint32 // len(Keys)+1 entries, ascending; nil if there are no keys
+	Members []uint16 // indexes into Plan.Workers
+}
+
+// Of returns the workers of the i-th key.
+func (t *Table) Of(i int) []uint16 { return t.Members[t.Offsets[i]:t.Offsets[i+1]] }
+
+// Append adds a key with its workers.
+func (t *Table) Append(key uint64, members ...uint16) {
+	if t.Offsets == nil {
+		t.Offsets = []uint32{0}
+	}
+	t.Keys = append(t.Keys, key)
+	t.Members = append(t.Members, members...)
+	t.Offsets = append(t.Offsets, uint32(len(t.Members)))
+}
+
+// Guard bounds a worker's load relative to the mean: worker w is skipped iff
+// load_w + 1 > max(Slack, Factor * (total + 1) / n) over the n eligible workers
+// of the pool (the bound of consistent hashing with bounded loads). Factor 0
+// is no guard. Slack is a batch knee: below it load costs no latency, and
+// skipping a warm worker would only lose its cache.
+type Guard struct {
+	Of     Feature // InFlight or QueuedTokens
+	Factor float64 // 0, or >= 1
+	Slack  float64 // >= 0, in the unit of the load
+}
+
+// Order is how a rest picks among its workers.
+type Order uint8
+
+const (
+	Abstain      Order = iota // no opinion: the next strategy is asked
+	ByCost                    // the least cost
+	ByRendezvous              // the key's rendezvous order, skipping workers above the guard
+	ByRotation                // one after the other
+)
+
+// Rest is what a plan does with keys that are not in its table and not held.
+type Rest struct {
+	Order Order
+	// Among are the indexes of the workers to pick from; nil means all.
+	Among []uint16
+	// Sample, if > 0, draws that many distinct workers first (2: two choices).
+	Sample int
+	// Cost is the row that ByCost minimises.
+	Cost Row
+	// Limit, if not empty, keeps workers whose row is at most Bound; if there is
+	// none, the least Limit wins.
+	Limit Row
+	Bound float64
+	// FirstTie breaks ties by the lowest worker ID; otherwise each request
+	// breaks them in an order of its own, which spreads.
+	FirstTie bool
+}
+
+// Bind makes the core hold, for the request's key, the worker that the request
+// was finally dispatched to, whichever strategy chose it.
+type Bind struct {
+	// TTL is the idle time after which a key is free again; 0 = no binding.
+	TTL time.Duration
+	// Keep keeps the first binding while its worker lives, also when a request
+	// had to go elsewhere; otherwise the binding moves with the request.
+	Keep bool
+	// MinCached, if > 0, ends a hold when less than this share of the prompt is
+	// cached at the held worker: moving costs nothing then. Needs Info.Cached.
+	MinCached float64
+}
