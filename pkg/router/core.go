@@ -1,0 +1,249 @@
+package router
+
+import (
+	"fmt"
+	"time"
+
+	"gatewayd/pkg/estimator"
+)
+
+// Config sets up a Core. Zero fields take the default in their comment.
+type Config struct {
+	Pool string // name of the pool, for facts, plans and receipts
+	Seed uint64 // seeds every draw
+	// Links are the chain's strategies in order. Built-in two choices by least
+	// load always follows as the last one.
+	Links []Link
+
+	PlanInterval  time.Duration // between plans of strategies that state none; 10 s
+	AskDeadline   time.Duration // for one Route call; 25 ms
+	FetchDeadline time.Duration // for shared facts, holds included; 0: nothing is shared
+	MaxAttempts   int           // attempts at workers per request; 3
+	MaxQueue      int           // requests waiting for a worker; 1024
+	MaxWait       time.Duration // of one request in the queue; 30 s
+	MaxLife       time.Duration // after which an ending never reported is assumed; 1 h
+	MaxHolds      int           // keys held per strategy; 262,144
+	MaxKeys       int           // keys whose rate is tracked; 131,072
+	RateHalfLife  time.Duration // of key rates; 60 s
+	IndexBlocks   int           // blocks remembered per worker whose KV size is unknown; 65,536
+	WorkingSet    time.Duration // window of the working_set feature; 60 s
+	PeerLife      time.Duration // after which a silent peer's figures are dropped; 10 s
+}
+
+// Link is one strategy of the chain.
+type Link struct {
+	Name string // unique in the chain
+	Info Info
+}
+
+// BuiltIn is the name of the chain's last strategy: two choices by least load.
+const BuiltIn = "two-choices"
+
+func (c Config) withDefaults() Config {
+	def := func(d *time.Duration, v time.Duration) {
+		if *d <= 0 {
+			*d = v
+		}
+	}
+	num := func(n *int, v int) {
+		if *n <= 0 {
+			*n = v
+		}
+	}
+	def(&c.PlanInterval, 10*time.Second)
+	def(&c.AskDeadline, 25*time.Millisecond)
+	def(&c.MaxWait, 30*time.Second)
+	def(&c.MaxLife, time.Hour)
+	def(&c.RateHalfLife, time.Minute)
+	def(&c.WorkingSet, time.Minute)
+	def(&c.PeerLife, 10*time.Second)
+	num(&c.MaxAttempts, 3)
+	num(&c.MaxQueue, 1024)
+	num(&c.MaxHolds, 1<<18)
+	num(&c.MaxKeys, 1<<17)
+	num(&c.IndexBlocks, 1<<16)
+	return c
+}
+
+// Core runs a chain of strategies for one pool. It is pure: it never waits,
+// reads no clock and calls no strategy; what is to be done comes back as Steps,
+// PlanTasks, events and writes, and the driver feeds the results in. Its laws
+// are in docs/laws.md.
+//
+// A Core is not safe for concurrent use: the driver serialises all calls.
+// Calls take about a microsecond; building a plan's table (Compile) and a
+// planner's input (PlanTask.Input) are made to happen outside.
+type Core struct {
+	cfg   Config
+	links []link // the chain, the built-in last
+
+	workers []*worker // of the fleet, ordered by ID
+	fleet   uint64    // number of the fleet's snapshot
+	totals  totals
+
+	lives   []*life
+	unused  []int32
+	oldest  lifeList
+	queue   waiting
+	arrived uint64 // requests seen
+
+	rates          *estimator.Rates
+	total          estimator.Mean
+	output, prompt estimator.Mean
+	index          *index
+	peers          map[string]peer
+
+	events  uint64
+	writes  []Write
+	dropped Dropped
+
+	cached     []int // scratch: cached tokens per worker for the request at hand
+	cachedFor  Ticket
+	candidates []int32 // scratch
+}
+
+// Dropped counts what the core had to drop because a bound was reached.
+type Dropped struct {
+	Events uint64 // for observers that do not keep up
+	Writes uint64 // of shared facts
+}
+
+type link struct {
+	name string
+	info Info
+	down bool // its process is away: do not ask
+
+	plan     *Compiled
+	planned  Time    // when the plan was installed
+	slotOf   []int32 // plan worker -> fleet slot, -1 if gone
+	indexOf  []int32 // fleet slot -> plan worker, -1 if unknown to the plan
+	rotation uint64
+
+	holds *lru[uint64, hold]
+
+	misses  int  // deadlines missed in a row
+	probeAt Time // while skipped: when to ask once again
+
+	planning bool // a task is under way
+	planNext Time
+	planFor  uint64 // fleet number of the last task
+
+	wants   [CacheCleared + 1]bool
+	pending []Event
+}
+
+// New returns a core with no workers. It fails when two links have one name.
+func New(cfg Config) (*Core, error) {
+	cfg = cfg.withDefaults()
+	c := &Core{cfg: cfg, peers: map[string]peer{}, cachedFor: Ticket{ID: ^uint64(0)}}
+	c.rates = estimator.NewRates(cfg.RateHalfLife, cfg.MaxKeys)
+	c.total.HalfLife, c.output.HalfLife, c.prompt.HalfLife = cfg.RateHalfLife, 10*cfg.RateHalfLife, 10*cfg.RateHalfLife
+	c.oldest.init()
+	names := map[string]bool{BuiltIn: true}
+	for _, l := range cfg.Links {
+		if names[l.Name] || l.Name == "" {
+			return nil, fmt.Errorf("chain: strategy name %q is empty, repeated or reserved; give each strategy of a chain its own name", l.Name)
+		}
+		names[l.Name] = true
+		c.links = append(c.links, link{name: l.Name, holds: newLRU[uint64, hold](cfg.MaxHolds), planNext: Never})
+		c.SetInfo(len(c.links)-1, l.Info)
+	}
+	builtIn, err := Compile(&Plan{Rest: Rest{Order: ByCost, Sample: 2, Cost: Row{
+		{InFlight, []float64{1}}, {QueuedTokens, []float64{1e-6}},
+	}}})
+	if err != nil {
+		return nil, err
+	}
+	c.links = append(c.links, link{name: BuiltIn, plan: builtIn})
+	return c, nil
+}
+
+// SetInfo replaces what is known of a link's strategy, when its process has
+// (re)started. A link that is out of range is ignored, here and elsewhere.
+func (c *Core) SetInfo(i int, info Info) {
+	if i < 0 || i >= len(c.cfg.Links) {
+		return
+	}
+	l := &c.links[i]
+	l.info = info
+	l.wants = [len(l.wants)]bool{}
+	for _, k := range info.Observes {
+		if int(k) < len(l.wants) {
+			l.wants[k] = true
+		}
+	}
+	c.keepIndex()
+}
+
+// SetDown says whether a link's process is away. Its plan and holds go on
+// deciding; it is not asked, and not planned with, until it is back.
+func (c *Core) SetDown(i int, down bool) {
+	if i < 0 || i >= len(c.cfg.Links) {
+		return
+	}
+	if c.links[i].down = down; !down {
+		c.links[i].misses = 0
+	}
+}
+
+// keepIndex keeps the prefix index only while a strategy asks for it.
+func (c *Core) keepIndex() {
+	wanted := false
+	for i := range c.links {
+		wanted = wanted || c.links[i].info.Cached
+	}
+	if !wanted {
+		c.index = nil
+	} else if c.index == nil {
+		c.index = newIndex(c.cfg.IndexBlocks)
+	}
+}
+
+// Dropped returns what was dropped so far.
+func (c *Core) Dropped() Dropped { return c.dropped }
+
+// TakeWrites moves the shared facts to be stored to buf and returns it.
+func (c *Core) TakeWrites(buf []Write) []Write {
+	buf = append(buf, c.writes...)
+	clear(c.writes)
+	c.writes = c.writes[:0]
+	return buf
+}
+
+const maxPending = 1 << 16
+
+func (c *Core) write(w Write) {
+	if len(c.writes) >= maxPending {
+		c.dropped.Writes++
+		return
+	}
+	c.writes = append(c.writes, w)
+}
+
+// TakeEvents moves the events that link i observes to buf and returns it.
+func (c *Core) TakeEvents(i int, buf []Event) []Event {
+	if i < 0 || i >= len(c.cfg.Links) {
+		return buf
+	}
+	l := &c.links[i]
+	buf = append(buf, l.pending...)
+	clear(l.pending)
+	l.pending = l.pending[:0]
+	return buf
+}
+
+func (c *Core) emit(e Event) {
+	c.events++
+	e.Number = c.events
+	for i := range c.links {
+		l := &c.links[i]
+		if !l.wants[e.Kind] {
+			continue
+		}
+		if len(l.pending) >= maxPending {
+			c.dropped.Events++
+			continue
+		}
+		l.pending = append(l.pending, e)
+	}
+}

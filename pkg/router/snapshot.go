@@ -1,0 +1,110 @@
+package router
+
+import (
+	"slices"
+	"time"
+
+	"gatewayd/pkg/estimator"
+)
+
+// WorkerLoad is one gateway's part of a worker's load.
+type WorkerLoad struct {
+	WorkerRef
+	InFlight, QueuedTokens int
+}
+
+// Snapshot is what a gateway tells its peers: its own demand and load, never
+// what it learned from others, so that snapshots add up.
+type Snapshot struct {
+	TotalRate float64 // req/s
+	Rates     []estimator.Rate
+	Loads     []WorkerLoad
+}
+
+// maxPeers bounds the gateways whose snapshots are kept.
+const maxPeers = 256
+
+type peer struct {
+	snapshot Snapshot
+	at       Time // when its figures were taken
+}
+
+// Export returns what this gateway tells its peers. The returned function
+// builds the snapshot and may be called outside of the core's lock; it does not
+// tell of keys slower than floor requests per second.
+func (c *Core) Export(now Time, floor float64) func() Snapshot {
+	s := Snapshot{TotalRate: c.total.Rate(int64(now))}
+	for _, w := range c.workers {
+		s.Loads = append(s.Loads, WorkerLoad{w.ref(), w.inFlight, w.queued})
+	}
+	frozen := c.rates.Freeze()
+	return func() Snapshot {
+		s.Rates = frozen.At(int64(now), floor)
+		return s
+	}
+}
+
+// Import replaces what is known of a peer; taken is when it took the snapshot.
+// The snapshot must not be changed afterwards.
+func (c *Core) Import(taken Time, name string, s Snapshot) {
+	if _, known := c.peers[name]; !known && len(c.peers) >= maxPeers {
+		return
+	}
+	c.peers[name] = peer{s, taken}
+	c.applyPeers()
+}
+
+// DropPeer forgets a peer that is gone.
+func (c *Core) DropPeer(name string) {
+	delete(c.peers, name)
+	c.applyPeers()
+}
+
+func (c *Core) dropSilentPeers(now Time) {
+	n := len(c.peers)
+	for name, p := range c.peers {
+		if now.Sub(p.at) > c.cfg.PeerLife {
+			delete(c.peers, name)
+		}
+	}
+	if len(c.peers) != n {
+		c.applyPeers()
+	}
+}
+
+// Peers returns the names of the peers whose figures are in use, in order.
+func (c *Core) Peers() []string { return c.peerNames() }
+
+func (c *Core) peerNames() []string {
+	names := make([]string, 0, len(c.peers))
+	for name := range c.peers {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// peersAge is the age of the oldest peer's figures, 0 without peers.
+func (c *Core) peersAge(now Time) time.Duration {
+	var age time.Duration
+	for _, p := range c.peers {
+		age = max(age, now.Sub(p.at))
+	}
+	return age
+}
+
+// applyPeers books the peers' loads on the workers.
+func (c *Core) applyPeers() {
+	for _, w := range c.workers {
+		w.peers.inFlight, w.peers.queued = 0, 0
+	}
+	for _, p := range c.peers {
+		for _, load := range p.snapshot.Loads {
+			if i := c.slot(load.ID); i >= 0 && c.workers[i].info.Incarnation == load.Incarnation {
+				c.workers[i].peers.inFlight += load.InFlight
+				c.workers[i].peers.queued += load.QueuedTokens
+			}
+		}
+	}
+	c.recount()
+}
