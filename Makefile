@@ -1,0 +1,42 @@
+# `make` lists the targets. CI calls `make test`.
+
+GO      ?= go
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)'
+
+.DEFAULT_GOAL := help
+.PHONY: help build run check test bench golden proto docs test-llamacpp clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build gatewayd, benchlab and the plugins into bin/
+	$(BUILD) -o bin/ ./cmd/gatewayd ./cmd/benchlab
+	$(BUILD) -o bin/plugins/ ./plugins/cacheroute ./plugins/joule ./plugins/sticky
+
+run: build ## build, then serve four emulated workers behind the gateway until Ctrl-C
+	@exec bin/gatewayd demo
+
+check: ## format, vet, staticcheck and the tests, without the race detector
+	@scripts/test.sh format vet staticcheck unit
+
+test: ## everything, with the race detector and a real Redis; installs what it needs
+	@scripts/test.sh
+
+bench: ## run the Go benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+golden: ## rewrite the expected output of tests; review the result as a diff
+	@scripts/golden.sh
+
+proto: ## generate the Go code of the plugin protocol
+	@scripts/proto.sh
+
+docs: ## regenerate the pages that are made from code
+	$(GO) test -count=1 ./internal/config -update
+
+test-llamacpp: ## run a real engine (llama.cpp) behind the gateway; downloads it
+	@test/llamacpp/run.sh
+
+clean: ## remove what the other targets built
+	rm -rf bin
