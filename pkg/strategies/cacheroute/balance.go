@@ -1,0 +1,159 @@
+package cacheroute
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
+
+// tries bounds the keys that are looked at for one move, each way from the best
+// size: further ones would not narrow the gap by much.
+const tries = 64
+
+// loose is how many times as far from the mean as the bound workers may be that
+// do not set the imbalance: each move costs a cache.
+const loose = 2.5
+
+// balance moves the single key that best halves the gap between the hottest
+// worker and the coldest one that can take it, until the hottest is within the
+// bound or no move helps it. Then it does the same for every other worker that
+// is far above the mean, past those that no move helps, and for those far below
+// it, as one that has just joined. Each move lowers the sum of squared loads, so
+// this ends.
+func (d *draft) balance() {
+	bound := d.Bound*d.mean - d.cold
+	high := (1+loose*(d.Bound-1))*d.mean - d.cold
+	low := (1-loose*(d.Bound-1))*d.mean - d.cold
+	if slices.Max(d.load) <= bound && slices.Min(d.load) >= low {
+		return
+	}
+	b := balancer{draft: d, on: make([][]int32, len(d.load)), sorted: make([]bool, len(d.load))}
+	for _, i := range d.order {
+		for _, w := range d.of(&d.keys[i]) {
+			b.on[w] = append(b.on[w], i)
+		}
+	}
+	for range len(d.members) {
+		hottest := slices.Index(d.load, slices.Max(d.load))
+		if d.load[hottest] <= bound || !b.relieve(hottest) {
+			break
+		}
+	}
+	b.each(func(w int) float64 { return d.load[w] - high }, b.relieve)
+	b.each(func(w int) float64 { return low - d.load[w] }, b.fill)
+}
+
+type balancer struct {
+	*draft
+	on     [][]int32 // the keys on each worker; by ascending share once sorted
+	sorted []bool
+	order  []int // scratch
+}
+
+// each makes moves for the worker with the highest excess, as long as there is
+// one above 0 that moves help, and at most as many as there are homes.
+func (b *balancer) each(excess func(w int) float64, help func(w int) bool) {
+	stuck := make([]bool, len(b.load))
+	for range len(b.members) {
+		worst, most := -1, 0.0
+		for w := range b.load {
+			if e := excess(w); e > most && !stuck[w] {
+				worst, most = w, e
+			}
+		}
+		if worst < 0 {
+			return
+		}
+		stuck[worst] = !help(worst)
+	}
+}
+
+// relieve moves one key from the hot worker to the coldest that it helps.
+func (b *balancer) relieve(hot int) bool {
+	if b.narrow(hot, slices.Index(b.load, slices.Min(b.load))) {
+		return true
+	}
+	return slices.ContainsFunc(b.byLoad(1), func(cold int) bool { return b.narrow(hot, cold) })
+}
+
+// fill moves one key to the cold worker from the hottest that it helps.
+func (b *balancer) fill(cold int) bool {
+	if b.narrow(slices.Index(b.load, slices.Max(b.load)), cold) {
+		return true
+	}
+	return slices.ContainsFunc(b.byLoad(-1), func(hot int) bool { return b.narrow(hot, cold) })
+}
+
+// byLoad returns the workers by ascending load, or descending if sign is -1; the
+// lower number first among equals.
+func (b *balancer) byLoad(sign float64) []int {
+	b.order = b.order[:0]
+	for w := range b.load {
+		b.order = append(b.order, w)
+	}
+	slices.SortFunc(b.order, func(x, y int) int {
+		return cmp.Or(cmp.Compare(sign*b.load[x], sign*b.load[y]), cmp.Compare(x, y))
+	})
+	return b.order
+}
+
+// narrow moves the key whose share is nearest to half the gap between two
+// workers. A share of the whole gap or more would not lower the higher load.
+func (b *balancer) narrow(hot, cold int) bool {
+	if b.load[cold] >= b.load[hot] {
+		return false
+	}
+	b.sort(hot)
+	gap, on := b.load[hot]-b.load[cold], b.on[hot]
+	up := sort.Search(len(on), func(j int) bool { return b.share(on[j]) >= gap/2 })
+	down := up - 1
+	for range 2 * tries {
+		usable := up < len(on) && b.share(on[up]) < gap
+		var j int
+		switch {
+		case !usable && down < 0:
+			return false
+		case !usable, down >= 0 && gap/2-b.share(on[down]) <= b.share(on[up])-gap/2:
+			j, down = down, down-1
+		default:
+			j, up = up, up+1
+		}
+		if k := &b.keys[on[j]]; k.share() > 0 && b.fits(k, uint16(cold)) {
+			b.move(hot, j, cold)
+			return true
+		}
+	}
+	return false
+}
+
+// move takes the j-th key of the hot worker to the cold one.
+func (b *balancer) move(hot, j, cold int) {
+	i := b.on[hot][j]
+	b.on[hot] = slices.Delete(b.on[hot], j, j+1)
+	at := len(b.on[cold])
+	if b.sorted[cold] {
+		at, _ = slices.BinarySearchFunc(b.on[cold], i, b.compare)
+	}
+	b.on[cold] = slices.Insert(b.on[cold], at, i)
+	k := &b.keys[i]
+	homes := b.of(k)
+	homes[slices.Index(homes, uint16(hot))] = uint16(cold)
+	b.load[hot] -= k.share()
+	b.load[cold] += k.share()
+	b.room[hot] += k.size
+	b.room[cold] -= k.size
+}
+
+func (b *balancer) share(i int32) float64 { return b.keys[i].share() }
+
+func (b *balancer) sort(w int) {
+	if !b.sorted[w] {
+		slices.SortFunc(b.on[w], b.compare)
+		b.sorted[w] = true
+	}
+}
+
+// compare orders keys by share, then by position.
+func (b *balancer) compare(x, y int32) int {
+	return cmp.Or(cmp.Compare(b.share(x), b.share(y)), cmp.Compare(x, y))
+}

@@ -1,0 +1,96 @@
+package cacheroute
+
+import (
+	"time"
+
+	"gatewayd/pkg/router"
+	"gatewayd/pkg/strategies/internal/option"
+	"gatewayd/pkg/strategies/internal/planner"
+	"gatewayd/pkg/strategies/internal/row"
+)
+
+const (
+	name    = "cacheroute"
+	version = "1.0.0"
+)
+
+func options() []router.Option {
+	return append([]router.Option{
+		{Name: "mode", Default: "planned", Values: []string{"planned", "paper"},
+			Help: "carry on from the plan before, or Algorithm 1 of the paper afresh each time"},
+		{Name: "qcap", Default: "0", Help: "requests per second of one key that a worker should carry; 0 = the larger of share times the mean load of a worker and slack by the observed latency"},
+		{Name: "share", Default: "0.6", Help: "derived qcap as a share of the mean load of a worker"},
+		{Name: "slots", Default: "0", Help: "prefixes that a worker's cache holds; 0 = derive from its KV tokens"},
+		{Name: "fill", Default: "0.7", Help: "share of a worker's KV tokens to plan for"},
+		{Name: "charge", Default: "capped", Values: []string{"capped", "uncapped"},
+			Help: "slots charged for a key with more copies than workers (paper mode)"},
+		{Name: "near", Default: "0.05", Help: "share of the mean load by which a new key's rendezvous home may exceed the least loaded worker"},
+		{Name: "bound", Default: "1.1", Help: "imbalance above which keys are moved"},
+		{Name: "rest", Default: "abstain", Values: []string{"abstain", "p2c", "chwbl"},
+			Help: "keys that are not in the table: next strategy, two choices, or rendezvous order under the guard"},
+		{Name: "interval", Default: "0s", Help: "time between two plans; 0 = the host's default"},
+	}, option.Guards()...)
+}
+
+// config is what an instance was told; immutable.
+type config struct {
+	paper       bool
+	qcap, share float64
+	slack       float64 // requests in flight
+	slots, fill float64
+	charge      Charge
+	near, bound float64
+	guard       router.Guard
+	rest        router.Rest
+}
+
+// Definition describes the strategy "cacheroute".
+func Definition() router.Definition {
+	return router.Definition{
+		Name: name, Version: version,
+		Summary: "plans a home for each hot key from measured rates, balanced and with few moves",
+		Options: options(),
+		New: func(o router.Options, _ uint64) (router.Instance, error) {
+			set := option.Parse(options(), o)
+			c := read(set)
+			interval := set.Duration("interval", 0, 24*time.Hour)
+			if err := set.Err(); err != nil {
+				return nil, err
+			}
+			return planner.New(router.Info{Name: name, Version: version, Interval: interval, Rates: true}, c.plan), nil
+		},
+	}
+}
+
+func read(set *option.Set) config {
+	c := config{
+		paper: set.Word("mode") == "paper",
+		qcap:  set.Float("qcap", 0, planner.Most),
+		share: set.Float("share", 0.01, 1000),
+		slots: set.Float("slots", 0, planner.Most),
+		fill:  set.Float("fill", 0.01, 1),
+		near:  set.Float("near", 0, 1000),
+		bound: set.Float("bound", 1, 1000),
+		guard: set.Guard(),
+		rest:  rest(set.Word("rest")),
+	}
+	c.slack = c.guard.Slack
+	if set.Word("charge") == "uncapped" {
+		c.charge = Uncapped
+	}
+	if c.paper && !set.Given("factor") {
+		c.guard = router.Guard{} // Algorithm 1 has none
+	}
+	return c
+}
+
+func rest(word string) router.Rest {
+	switch word {
+	case "p2c":
+		return router.Rest{Order: router.ByCost, Sample: 2, Cost: row.InFlight()}
+	case "chwbl":
+		return router.Rest{Order: router.ByRendezvous}
+	default:
+		return router.Rest{}
+	}
+}

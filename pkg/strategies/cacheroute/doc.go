@@ -1,0 +1,13 @@
+// Package cacheroute places keys on workers ahead of their requests, so that a
+// key's prefix stays in one cache while load stays balanced (CacheRoute,
+// arXiv:2608.19677).
+//
+// Paper is Algorithm 1 of the paper as published: a fresh plan each time.
+// Planned is ours: it keeps homes, moves the fewest keys that bring imbalance
+// under a bound, and admits by KV tokens instead of equal slots. Both are pure
+// functions of their input.
+//
+// Reading order: cacheroute.go (options), plan.go (from a planner's input to a
+// plan), placement.go (the result), paper.go, planned.go, draft.go, settle.go,
+// balance.go, then order.go and churn.go.
+package cacheroute

@@ -1,0 +1,138 @@
+package cacheroute
+
+import (
+	"fmt"
+
+	"gatewayd/pkg/router"
+	"gatewayd/pkg/strategies/internal/planner"
+)
+
+// least is the rate of all keys together, in requests per second, below which
+// there is nothing to plan.
+const least = 1e-9
+
+// plan computes the plan of one interval.
+func (c config) plan(in router.PlanInput) (router.Plan, error) {
+	plan := router.Plan{Guard: c.guard, Rest: c.rest}
+	known := 0.0
+	for _, r := range in.Rates {
+		known += r.Rate
+	}
+	if known < least {
+		plan.Note = "no rates measured yet"
+		return plan, nil
+	}
+	total := max(known, in.TotalRate)
+	qcap := c.qcap
+	if qcap == 0 {
+		qcap = max(c.share*total/float64(len(in.Fleet.Workers)), c.knee(in.Fleet.Workers))
+	}
+	place := c.planned
+	if c.paper {
+		place = c.fresh
+	}
+	placed, note, err := place(in, qcap, total-known)
+	if err != nil {
+		return router.Plan{}, err
+	}
+	plan.Table, plan.Expected = placed.Table, placed.Load
+	plan.Note = fmt.Sprintf("%d of %d keys planned, imbalance %.3f, qcap %.4g req/s, %s",
+		len(placed.Table.Keys), len(in.Rates), placed.Imbalance(), qcap, note)
+	return plan, nil
+}
+
+// knee is the rate, in requests per second, at which a worker has as many
+// requests in flight as its batch serves at no loss (Little's law): below it a
+// second copy of a key would only be a second cold cache. It is 0 while no
+// latency is known.
+func (c config) knee(workers []router.Worker) float64 {
+	seconds, observed := planner.Latencies(workers)
+	if observed == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, s := range seconds {
+		sum += s
+	}
+	return min(c.slack*float64(len(seconds))/max(sum, 1e-6), planner.Most)
+}
+
+// fresh makes the plan of the paper.
+func (c config) fresh(in router.PlanInput, qcap, unkeyed float64) (Placement, string, error) {
+	slots, note := c.slots, "as given"
+	if slots == 0 {
+		kv, size := meanKV(in.Fleet.Workers), meanTokens(in)
+		slots, note = min(c.fill*kv/size, planner.Most), fmt.Sprintf("%v of the KV cache", c.fill)
+		if kv == 0 || size == 0 {
+			slots, note = float64(len(in.Rates)), "since the size of caches or prompts is unknown"
+		}
+	}
+	placed, err := Paper{
+		Workers: len(in.Fleet.Workers), QCap: qcap, Slots: slots, Charge: c.charge, Unkeyed: unkeyed,
+	}.Place(in.Rates)
+	return placed, fmt.Sprintf("%.4g slots per worker (%s)", slots, note), err
+}
+
+// planned carries on from the previous plan.
+func (c config) planned(in router.PlanInput, qcap, unkeyed float64) (Placement, string, error) {
+	p := Planned{QCap: qcap, Near: c.near, Bound: c.bound, Unkeyed: unkeyed, Tokens: meanTokens(in)}
+	rates, note := in.Rates, "no budget since the size of caches or prompts is unknown"
+	for _, w := range in.Fleet.Workers {
+		p.IDs = append(p.IDs, w.ID)
+	}
+	switch kv := meanKV(in.Fleet.Workers); {
+	case c.slots > 0:
+		note = fmt.Sprintf("%.4g slots per worker", c.slots)
+		p.Tokens, rates = 1, sameSize(rates)
+		for range p.IDs {
+			p.Budget = append(p.Budget, c.slots)
+		}
+	case kv > 0 && p.Tokens > 0:
+		note = fmt.Sprintf("%v of the KV cache", c.fill)
+		for _, w := range in.Fleet.Workers {
+			tokens := float64(w.KVTokens)
+			if tokens == 0 {
+				tokens = kv
+			}
+			p.Budget = append(p.Budget, c.fill*tokens)
+		}
+	}
+	before := carry(in.Previous, in.Fleet.Workers)
+	placed, err := p.Place(rates, before)
+	moved, churn := Churn(before, &placed.Table)
+	return placed, fmt.Sprintf("%s, %d moved, churn %.3f", note, len(moved), churn), err
+}
+
+// meanKV is the mean KV cache of the workers that state one, in tokens.
+func meanKV(workers []router.Worker) float64 {
+	sum, known := 0.0, 0.0
+	for _, w := range workers {
+		if w.KVTokens > 0 {
+			sum, known = sum+float64(w.KVTokens), known+1
+		}
+	}
+	return sum / max(1, known)
+}
+
+// meanTokens is the mean prompt of the keys that state one, else of the pool.
+func meanTokens(in router.PlanInput) float64 {
+	sum, known := 0.0, 0.0
+	for _, r := range in.Rates {
+		if r.Tokens > 0 {
+			sum, known = sum+r.Tokens, known+1
+		}
+	}
+	if known == 0 {
+		return in.PromptTokens
+	}
+	return sum / known
+}
+
+// sameSize returns rates of keys that take one slot each.
+func sameSize(rates []router.KeyRate) []router.KeyRate {
+	same := make([]router.KeyRate, len(rates))
+	for i, r := range rates {
+		same[i] = router.KeyRate{Key: r.Key, Rate: r.Rate, Tokens: 1}
+	}
+	return same
+}

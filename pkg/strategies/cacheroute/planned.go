@@ -1,0 +1,89 @@
+package cacheroute
+
+import (
+	"fmt"
+
+	"gatewayd/pkg/router"
+	"gatewayd/pkg/strategies/internal/planner"
+)
+
+// Planned makes a placement that carries on from the one before it.
+type Planned struct {
+	IDs  []string // the workers' IDs, each once; they decide rendezvous homes
+	QCap float64  // requests per second of one key that a worker should carry, > 0
+	// Budget is what each worker may hold of admitted keys, in the unit of
+	// KeyRate.Tokens; nil sets no bound.
+	Budget []float64
+	// Tokens is the size of a key whose KeyRate.Tokens is 0.
+	Tokens float64
+	// Near is how far, as a share of the mean load, a rendezvous home may lie
+	// above the least loaded worker and still be preferred, >= 0.
+	Near float64
+	// Bound is the imbalance above which keys are moved, >= 1.
+	Bound float64
+	// Unkeyed is the rate of requests that no given key accounts for, >= 0.
+	Unkeyed float64
+}
+
+// Defaults of Planned.
+const (
+	DefaultNear  = 0.05
+	DefaultBound = 1.10
+)
+
+// hysteresis is how far a key's rate may leave the range of its present number of
+// copies before that number changes.
+const hysteresis = 0.1
+
+// Place admits keys by decreasing rate, skipping those that do not fit into the
+// budget, keeps the homes of previous, gives new keys their rendezvous home if
+// it is near the least loaded worker, else that worker, and then moves single
+// keys from the hottest to the coldest workers until imbalance is within the
+// bound or no move helps. Other workers are held to a looser bound, both ways.
+//
+// Rates must be in ascending order of keys, each key once; previous, in terms of
+// the present workers, may be nil. It fails on anything out of range.
+func (p Planned) Place(rates []router.KeyRate, previous *router.Table) (Placement, error) {
+	if previous == nil {
+		previous = &router.Table{}
+	}
+	if err := p.check(rates, previous); err != nil {
+		return Placement{}, err
+	}
+	d := newDraft(p, rates, previous)
+	d.admit(byRate(rates))
+	d.keep()
+	d.settle()
+	d.balance()
+	return d.placement(), nil
+}
+
+func (p Planned) check(rates []router.KeyRate, previous *router.Table) error {
+	if err := workers(len(p.IDs)); err != nil {
+		return err
+	}
+	if err := positive("qcap", p.QCap); err != nil {
+		return err
+	}
+	if p.Budget != nil && len(p.Budget) != len(p.IDs) {
+		return fmt.Errorf("%d budgets for %d workers", len(p.Budget), len(p.IDs))
+	}
+	for _, b := range p.Budget {
+		if !(b >= 0 && b <= planner.Most) {
+			return fmt.Errorf("budget %v must be a number of tokens of at least 0", b)
+		}
+	}
+	if !(p.Near >= 0) || !(p.Bound >= 1) || !(p.Tokens >= 0) || !(p.Unkeyed >= 0 && p.Unkeyed <= planner.Most) {
+		return fmt.Errorf("near %v, tokens %v and unkeyed rate %v must be at least 0, bound %v at least 1", p.Near, p.Tokens, p.Unkeyed, p.Bound)
+	}
+	if err := planner.Rates(rates); err != nil {
+		return err
+	}
+	if err := planner.Ascending(rates); err != nil {
+		return err
+	}
+	if err := planner.Table(previous, len(p.IDs)); err != nil {
+		return fmt.Errorf("previous %w", err)
+	}
+	return nil
+}

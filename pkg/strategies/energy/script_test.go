@@ -1,0 +1,9 @@
+package energy
+
+import (
+	"testing"
+
+	"gatewayd/pkg/strategies/internal/script"
+)
+
+func TestScripts(t *testing.T) { script.Run(t, "testdata", Joule(), Carbon()) }

@@ -1,0 +1,9 @@
+package leastload
+
+import (
+	"testing"
+
+	"gatewayd/pkg/strategies/internal/script"
+)
+
+func TestScripts(t *testing.T) { script.Run(t, "testdata", LeastBusy(), Choices(), Latency()) }
