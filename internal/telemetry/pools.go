@@ -1,0 +1,38 @@
+package telemetry
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// PoolMetrics records one pool.
+type PoolMetrics struct {
+	depth, leader prometheus.Gauge
+	wait          prometheus.Observer
+}
+
+func newPools(r *registry) *memo[string, *PoolMetrics] {
+	depth := r.gauge(MetricQueue, "Requests waiting for a worker in the gateway.", labelPool)
+	wait := r.histogram(MetricQueueWait, "Time that requests waited for a worker.", queueBuckets, labelPool)
+	leader := r.gauge(MetricLeader, "1 if this gateway plans for the pool, else 0.", labelPool)
+	return newMemo(func(pool string) *PoolMetrics {
+		return &PoolMetrics{
+			depth:  depth.WithLabelValues(pool),
+			wait:   wait.WithLabelValues(pool),
+			leader: leader.WithLabelValues(pool),
+		}
+	})
+}
+
+// Pool returns the handle of a configured pool.
+func (m *Metrics) Pool(name string) *PoolMetrics { return m.pools.of(clean(name)) }
+
+// SetQueued records how many requests wait, >= 0.
+func (p *PoolMetrics) SetQueued(n int) { p.depth.Set(float64(n)) }
+
+// Waited records how long a request waited that has left the queue.
+func (p *PoolMetrics) Waited(d time.Duration) { p.wait.Observe(d.Seconds()) }
+
+// SetLeader records whether this gateway plans for the pool.
+func (p *PoolMetrics) SetLeader(leads bool) { p.leader.Set(number(leads)) }

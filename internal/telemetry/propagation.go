@@ -1,0 +1,86 @@
+package telemetry
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"go.opentelemetry.io/otel/baggage"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Header fields of W3C Trace Context and Baggage, in canonical form.
+const (
+	headerParent  = "Traceparent"
+	headerState   = "Tracestate"
+	headerBaggage = "Baggage"
+)
+
+// carrier gives the propagator all fields of a name as one list: that is what
+// several tracestates mean, and it makes several traceparents malformed.
+type carrier http.Header
+
+// Get implements propagation.TextMapCarrier.
+func (c carrier) Get(name string) string { return strings.Join(http.Header(c).Values(name), ",") }
+
+// Set implements propagation.TextMapCarrier.
+func (c carrier) Set(name, value string) { http.Header(c).Set(name, value) }
+
+// Keys implements propagation.TextMapCarrier.
+func (c carrier) Keys() []string { return []string{headerParent, headerState, headerBaggage} }
+
+// extract returns ctx with the trace context and the baggage of a client's
+// headers. Malformed ones count as absent. Without any, ctx itself comes back.
+func extract(ctx context.Context, h http.Header) context.Context {
+	if len(h[headerParent]) > 0 {
+		ctx = propagation.TraceContext{}.Extract(ctx, carrier(h))
+	}
+	if text := carrier(h).Get(headerBaggage); text != "" {
+		// Parse bounds the bytes and the members.
+		if bag, err := baggage.Parse(text); err == nil {
+			ctx = baggage.ContextWithBaggage(ctx, bag)
+		}
+	}
+	return ctx
+}
+
+// inject replaces whatever trace context and baggage the headers hold by those
+// of ctx, so that exactly one goes upstream, or none.
+func inject(ctx context.Context, h http.Header) {
+	delete(h, headerParent)
+	delete(h, headerState)
+	delete(h, headerBaggage)
+	if trace.SpanContextFromContext(ctx).IsValid() {
+		propagation.TraceContext{}.Inject(ctx, carrier(h))
+	}
+	if bag := baggage.FromContext(ctx); bag.Len() > 0 {
+		h.Set(headerBaggage, bag.String())
+	}
+}
+
+// SpanRef names a span, for links and for plugins. The zero SpanRef names none.
+type SpanRef struct {
+	TraceID [16]byte
+	SpanID  [8]byte
+	Sampled bool
+}
+
+// Valid reports whether r names a span.
+func (r SpanRef) Valid() bool { return r.TraceID != [16]byte{} && r.SpanID != [8]byte{} }
+
+func refOf(s trace.Span) SpanRef {
+	if s == nil {
+		return SpanRef{}
+	}
+	c := s.SpanContext()
+	return SpanRef{TraceID: c.TraceID(), SpanID: c.SpanID(), Sampled: c.IsSampled()}
+}
+
+func (r SpanRef) context() trace.SpanContext {
+	c := trace.SpanContextConfig{TraceID: r.TraceID, SpanID: r.SpanID}
+	if r.Sampled {
+		c.TraceFlags = trace.FlagsSampled
+	}
+	return trace.NewSpanContext(c)
+}
