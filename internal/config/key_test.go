@@ -1,0 +1,103 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const canary = "sk-canary-5f1d"
+
+// TestKeys loads a file whose worker names a key file, with what that holds.
+func TestKeys(t *testing.T) {
+	for name, c := range map[string]struct {
+		content, key, problem string
+	}{
+		"trimmed":  {content: "  " + canary + "\r\n\n", key: canary},
+		"empty":    {content: " \n", problem: "is empty"},
+		"two":      {content: canary + "\n" + canary, problem: "holds a space, a line break"},
+		"foreign":  {content: canary + "é", problem: "not ASCII"},
+		"too long": {content: strings.Repeat("a", maxKey+1), problem: "larger than"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			write(t, filepath.Join(folder, "w.key"), c.content)
+			file := filepath.Join(folder, "gw.yaml")
+			write(t, file, "workers:\n  - url: http://a\n    api_key_file: w.key\n")
+			got, err := LoadFile(file)
+			if c.problem == "" {
+				if err != nil || got.Workers[0].Key.Reveal() != c.key {
+					t.Errorf("%+v, %v", got, err)
+				}
+				return
+			}
+			var e *Error
+			if !errors.As(err, &e) || e.Problems[0].Line != 3 || !strings.Contains(err.Error(), c.problem) || strings.Contains(err.Error(), canary) {
+				t.Errorf("error %v, want one in line 3 with %q", err, c.problem)
+			}
+		})
+	}
+}
+
+func TestMissingFiles(t *testing.T) {
+	folder := t.TempDir()
+	if _, err := LoadFile(filepath.Join(folder, "gw.yaml")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+	file := filepath.Join(folder, "gw.yaml")
+	write(t, file, "workers: [{url: http://a, api_key_file: nowhere}]\n")
+	if _, err := LoadFile(file); err == nil || !strings.Contains(err.Error(), file+":1:41: workers[0].api_key_file: ") {
+		t.Errorf("no key file: %v", err)
+	}
+}
+
+func TestPathsStartAtTheFile(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "gw.yaml")
+	write(t, file, "workers: [{url: http://a}]\nplugins: {dir: p}\nstrategies: [./mine:a=b, /abs/mine, joule]\n")
+	c, err := LoadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprint(c.Plugins.Dir, c.Strategies)
+	want := fmt.Sprintf("%s/p[%s/mine:a=b /abs/mine joule]", folder, folder)
+	if got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestSecretsDoNotShow prints a configuration with a key in every usual way.
+func TestSecretsDoNotShow(t *testing.T) {
+	c := Default()
+	c.Workers = []Worker{{URL: "http://a", Key: NewSecret(canary)}}
+	secret := NewSecret(canary)
+	var out strings.Builder
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
+		fmt.Fprintf(&out, verb, secret)
+		fmt.Fprintf(&out, verb, &secret)
+		fmt.Fprintf(&out, verb, struct{ s Secret }{secret})
+	}
+	fmt.Fprintf(&out, "%v %+v", c, c.Workers)
+	text, err := json.Marshal(map[string]any{"config": c, "secret": secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Write(text)
+	slog.New(slog.NewTextHandler(&out, nil)).Info("x", "secret", secret, "worker", c.Workers[0])
+	slog.New(slog.NewJSONHandler(&out, nil)).Info("x", "secret", secret, "worker", c.Workers[0])
+	if strings.Contains(out.String(), canary) || strings.Contains(out.String(), fmt.Sprintf("%x", canary)) {
+		t.Errorf("a secret shows:\n%s", out.String())
+	}
+}
+
+func write(t *testing.T, file, content string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
