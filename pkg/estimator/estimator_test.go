@@ -136,3 +136,21 @@ func BenchmarkRecord(b *testing.B) {
 		r.Record(int64(i)*1000, keys[i&(1<<16-1)], 100)
 	}
 }
+
+func TestMarks(t *testing.T) {
+	a, b := NewRates(time.Minute, 10), NewRates(time.Minute, 10)
+	a.Record(0, 1, 10)
+	a.Record(0, 2, 10)
+	a.Record(0, 2, 10)
+	b.Record(0, 1, 10)
+	b.Record(0, 1, 10)
+	b.Record(0, 2, 10)
+	a.Mark(1, 7)
+	a.Mark(2, 8)
+	b.Mark(1, 9)
+	a.Mark(99, 5) // not tracked
+	merged := Merge(a.Snapshot(0, 0), b.Snapshot(0, 0))
+	if len(merged) != 2 || merged[0].Mark != 9 || merged[1].Mark != 8 {
+		t.Errorf("merged %+v, want the mark of the higher rate where both have one", merged)
+	}
+}

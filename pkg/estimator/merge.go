@@ -2,7 +2,8 @@ package estimator
 
 // Merge adds up several gateways' snapshots, each ordered by key, into one
 // ordered by key. It is exact for keys that all of them track: rates add, and
-// mean prompt lengths are weighted by rate.
+// mean prompt lengths are weighted by rate. Of two marks, the one of the higher
+// rate stays.
 func Merge(snapshots ...[]Rate) []Rate {
 	var out []Rate
 	for _, s := range snapshots {
@@ -28,7 +29,11 @@ func mergeTwo(a, b []Rate) []Rate {
 			if sum > 0 {
 				tokens = (a[0].Tokens*a[0].PerSecond + b[0].Tokens*b[0].PerSecond) / sum
 			}
-			out = append(out, Rate{Key: a[0].Key, PerSecond: sum, Tokens: tokens})
+			mark := a[0].Mark
+			if mark == 0 || b[0].Mark != 0 && b[0].PerSecond > a[0].PerSecond {
+				mark = b[0].Mark
+			}
+			out = append(out, Rate{Key: a[0].Key, PerSecond: sum, Tokens: tokens, Mark: mark})
 			a, b = a[1:], b[1:]
 		}
 	}

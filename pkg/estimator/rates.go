@@ -12,6 +12,7 @@ type Rate struct {
 	Key       uint64
 	PerSecond float64 // requests per second
 	Tokens    float64 // mean prompt tokens per request
+	Mark      uint32  // the owner's last note on the key, 0 if there is none
 }
 
 // Rates estimates the request rate of many keys as exponentially decayed
@@ -36,6 +37,7 @@ type row struct {
 	last   int64   // ns
 	tokens float64 // decayed sum of prompt tokens, decays like count
 	bound  float64
+	mark   uint32
 }
 
 // NewRates returns an empty estimate. halfLife must be > 0 and limit >= 1;
@@ -90,6 +92,13 @@ func (r *Rates) insert(w row) {
 	}
 }
 
+// Mark leaves a note on a tracked key, in place of an older one.
+func (r *Rates) Mark(key uint64, mark uint32) {
+	if i, ok := r.at[key]; ok {
+		r.rows[i].mark = mark
+	}
+}
+
 // Forget drops a key; an unknown key is ignored.
 func (r *Rates) Forget(key uint64) {
 	i, ok := r.at[key]
@@ -123,7 +132,7 @@ func (r *Rates) Snapshot(now int64, floor float64) []Rate {
 	for i := range r.rows {
 		w := &r.rows[i]
 		if rate := w.count * r.decay(now-w.last) * r.perCount(); rate >= floor && rate > 0 {
-			out = append(out, Rate{Key: w.key, PerSecond: rate, Tokens: w.tokens / w.count})
+			out = append(out, Rate{Key: w.key, PerSecond: rate, Tokens: w.tokens / w.count, Mark: w.mark})
 		}
 	}
 	slices.SortFunc(out, func(a, b Rate) int {

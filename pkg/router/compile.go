@@ -70,5 +70,8 @@ func (c *Compiled) members(key uint64) []uint16 {
 		return nil
 	}
 	s := c.find(key)
+	if s.end == 0 {
+		return nil
+	}
 	return c.plan.Table.Members[s.first:s.end]
 }

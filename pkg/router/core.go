@@ -19,11 +19,11 @@ type Config struct {
 	AskDeadline   time.Duration // for one Route call; 25 ms
 	FetchDeadline time.Duration // for shared facts, holds included; 0: nothing is shared
 	MaxAttempts   int           // attempts at workers per request; 3
-	MaxQueue      int           // requests waiting for a worker; 1024
+	MaxQueue      int           // requests waiting for a worker; 1024; negative: none
 	MaxWait       time.Duration // of one request in the queue; 30 s
 	MaxLife       time.Duration // after which an ending never reported is assumed; 1 h
 	MaxHolds      int           // keys held per strategy; 262,144
-	MaxKeys       int           // keys whose rate is tracked; 131,072
+	MaxKeys       int           // keys whose rate is tracked; 131,072; at most 1,048,576
 	RateHalfLife  time.Duration // of key rates; 60 s
 	IndexBlocks   int           // blocks remembered per worker whose KV size is unknown; 65,536
 	WorkingSet    time.Duration // window of the working_set feature; 60 s
@@ -39,6 +39,10 @@ type Link struct {
 // BuiltIn is the name of the chain's last strategy: two choices by least load.
 const BuiltIn = "two-choices"
 
+// queuedWeight is what an uncached prompt token in a worker's queue weighs for
+// the built-in, in requests in flight.
+const queuedWeight = 1e-3
+
 func (c Config) withDefaults() Config {
 	def := func(d *time.Duration, v time.Duration) {
 		if *d <= 0 {
@@ -46,7 +50,7 @@ func (c Config) withDefaults() Config {
 		}
 	}
 	num := func(n *int, v int) {
-		if *n <= 0 {
+		if *n == 0 {
 			*n = v
 		}
 	}
@@ -57,10 +61,14 @@ func (c Config) withDefaults() Config {
 	def(&c.RateHalfLife, time.Minute)
 	def(&c.WorkingSet, time.Minute)
 	def(&c.PeerLife, 10*time.Second)
-	num(&c.MaxAttempts, 3)
 	num(&c.MaxQueue, 1024)
+	for _, n := range []*int{&c.MaxAttempts, &c.MaxHolds, &c.MaxKeys, &c.IndexBlocks} {
+		*n = max(*n, 0)
+	}
+	num(&c.MaxAttempts, 3)
 	num(&c.MaxHolds, 1<<18)
 	num(&c.MaxKeys, 1<<17)
+	c.MaxKeys = min(c.MaxKeys, maxSnapshotRates)
 	num(&c.IndexBlocks, 1<<16)
 	return c
 }
@@ -79,12 +87,17 @@ type Core struct {
 
 	workers []*worker // of the fleet, ordered by ID
 	fleet   uint64    // number of the fleet's snapshot
+	begun   uint32    // lives of workers seen
 	totals  totals
 
 	lives   []*life
 	unused  []int32
 	oldest  lifeList
 	queue   waiting
+	settled bool   // no waiting request can go before a worker changes or wakeAt
+	wakeAt  Time   // when the first that a strategy made wait may go
+	freed   int    // places that became free since the queue was last looked at
+	swept   uint64 // fleet number as of which all that wait have a worker that is up
 	arrived uint64 // requests seen
 
 	rates          *estimator.Rates
@@ -97,9 +110,10 @@ type Core struct {
 	writes  []Write
 	dropped Dropped
 
-	cached     []int // scratch: cached tokens per worker for the request at hand
-	cachedFor  Ticket
-	candidates []int32 // scratch
+	cached     []int    // scratch: cached tokens per worker for the request at hand
+	cachedFor  uint64   // number of that request, 0 if there is none
+	candidates []int32  // scratch: slots that a rest picks from
+	stuck      []string // scratch: adapters that no free worker serves
 }
 
 // Dropped counts what the core had to drop because a bound was reached.
@@ -109,11 +123,13 @@ type Dropped struct {
 }
 
 type link struct {
-	name string
-	info Info
-	down bool // its process is away: do not ask
+	name   string
+	family string // of its shared holds
+	info   Info
+	down   bool // its process is away: do not ask
 
 	plan     *Compiled
+	version  uint64  // of the newest plan ever in force
 	planned  Time    // when the plan was installed
 	slotOf   []int32 // plan worker -> fleet slot, -1 if gone
 	indexOf  []int32 // fleet slot -> plan worker, -1 if unknown to the plan
@@ -135,7 +151,7 @@ type link struct {
 // New returns a core with no workers. It fails when two links have one name.
 func New(cfg Config) (*Core, error) {
 	cfg = cfg.withDefaults()
-	c := &Core{cfg: cfg, peers: map[string]peer{}, cachedFor: Ticket{ID: ^uint64(0)}}
+	c := &Core{cfg: cfg, peers: map[string]peer{}}
 	c.rates = estimator.NewRates(cfg.RateHalfLife, cfg.MaxKeys)
 	c.total.HalfLife, c.output.HalfLife, c.prompt.HalfLife = cfg.RateHalfLife, 10*cfg.RateHalfLife, 10*cfg.RateHalfLife
 	c.oldest.init()
@@ -145,11 +161,11 @@ func New(cfg Config) (*Core, error) {
 			return nil, fmt.Errorf("chain: strategy name %q is empty, repeated or reserved; give each strategy of a chain its own name", l.Name)
 		}
 		names[l.Name] = true
-		c.links = append(c.links, link{name: l.Name, holds: newLRU[uint64, hold](cfg.MaxHolds), planNext: Never})
+		c.links = append(c.links, link{name: l.Name, family: holdFamily + l.Name, holds: newLRU[uint64, hold](cfg.MaxHolds), planNext: Never, planned: Never})
 		c.SetInfo(len(c.links)-1, l.Info)
 	}
 	builtIn, err := Compile(&Plan{Rest: Rest{Order: ByCost, Sample: 2, Cost: Row{
-		{InFlight, []float64{1}}, {QueuedTokens, []float64{1e-6}},
+		{InFlight, []float64{1}}, {QueuedTokens, []float64{queuedWeight}},
 	}}})
 	if err != nil {
 		return nil, err
@@ -159,13 +175,17 @@ func New(cfg Config) (*Core, error) {
 }
 
 // SetInfo replaces what is known of a link's strategy, when its process has
-// (re)started. A link that is out of range is ignored, here and elsewhere.
+// (re)started. The plan of a strategy that does not plan any more is dropped. A
+// link that is out of range is ignored, here and elsewhere.
 func (c *Core) SetInfo(i int, info Info) {
 	if i < 0 || i >= len(c.cfg.Links) {
 		return
 	}
 	l := &c.links[i]
 	l.info = info
+	if !info.Plans {
+		l.plan = nil
+	}
 	l.wants = [len(l.wants)]bool{}
 	for _, k := range info.Observes {
 		if int(k) < len(l.wants) {
@@ -188,6 +208,7 @@ func (c *Core) SetDown(i int, down bool) {
 
 // keepIndex keeps the prefix index only while a strategy asks for it.
 func (c *Core) keepIndex() {
+	c.forgetCached()
 	wanted := false
 	for i := range c.links {
 		wanted = wanted || c.links[i].info.Cached
@@ -230,6 +251,14 @@ func (c *Core) TakeEvents(i int, buf []Event) []Event {
 	clear(l.pending)
 	l.pending = l.pending[:0]
 	return buf
+}
+
+// report emits what became of a request at its worker.
+func (c *Core) report(kind EventKind, now Time, l *life, u Usage) {
+	c.emit(Event{
+		Kind: kind, At: now, Request: l.req.ID, Key: l.req.Key, Worker: l.worker.ref(),
+		Attempt: l.attempt, By: c.links[l.by].name, Usage: u,
+	})
 }
 
 func (c *Core) emit(e Event) {

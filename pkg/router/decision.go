@@ -45,7 +45,8 @@ type Decision struct {
 	Writes  []Write // shared facts to store
 	// Reason is one or two words for receipts, of a small closed vocabulary.
 	Reason string
-	// RetryAfter says when to ask again (Wait) or to come back (Refuse); 0 = unknown.
+	// RetryAfter says when to ask again (Wait) or to come back (Refuse); 0 =
+	// unknown: after Wait, when a place at a worker becomes free, or after 50 ms.
 	RetryAfter time.Duration
 }
 

@@ -27,17 +27,27 @@ func (k *link) remap(workers []*worker) {
 // byTable returns the slot of the key's least loaded eligible member under the
 // guard, the lowest ID among equals; -1 if there is none.
 func (c *Core) byTable(k *link, l *life) int {
-	best, bestLoad := -1, math.Inf(1)
+	if k.plan == nil || l.req.Key == 0 {
+		return -1
+	}
+	best, bestLoad, guarded := -1, math.Inf(1), false
 	guard := &k.plan.plan.Guard
 	for _, m := range k.plan.members(l.req.Key) {
 		slot := int(k.slotOf[m])
-		if slot < 0 || !c.eligible(c.workers[slot], l) || c.above(guard, c.workers[slot]) {
+		if slot < 0 || !c.eligible(c.workers[slot], l) {
+			continue
+		}
+		if c.above(guard, c.workers[slot]) {
+			guarded = true
 			continue
 		}
 		load := guardLoad(guard.Of, c.workers[slot])
 		if load < bestLoad || load == bestLoad && slot < best {
 			best, bestLoad = slot, load
 		}
+	}
+	if best < 0 && guarded {
+		l.fallback = "guard"
 	}
 	return best
 }
@@ -61,8 +71,12 @@ func (c *Core) above(g *Guard, w *worker) bool {
 	return guardLoad(g.Of, w)+1 > max(g.Slack, g.Factor*float64(total+1)/float64(c.totals.up))
 }
 
-// byRest picks for a key that is neither in the table nor held.
+// byRest picks for a key that is neither in the table nor held; -1 if the plan
+// abstains or there is none to pick.
 func (c *Core) byRest(k *link, l *life) int {
+	if k.plan == nil || k.plan.plan.Rest.Order == Abstain {
+		return -1
+	}
 	rest := &k.plan.plan.Rest
 	c.gather(k, l, rest)
 	if rest.Sample > 0 && rest.Sample < len(c.candidates) {
@@ -85,7 +99,7 @@ func (c *Core) byRest(k *link, l *life) int {
 // gather collects the eligible slots that a rest may pick, in order of ID.
 func (c *Core) gather(k *link, l *life, rest *Rest) {
 	c.candidates = c.candidates[:0]
-	if rest.Among == nil {
+	if len(rest.Among) == 0 {
 		for i, w := range c.workers {
 			if c.eligible(w, l) {
 				c.candidates = append(c.candidates, int32(i))

@@ -1,23 +1,22 @@
 package router
 
-import (
-	"encoding/binary"
-	"strings"
-	"time"
-)
+import "time"
 
 // hold keeps a key on a worker until a time.
 type hold struct {
 	worker *worker
 	until  Time
-	saved  Time // until when the shared copy lives, Never if there is none
+	ttl    time.Duration // by which every use renews it
+	saved  Time          // until when the shared copy lives, Never if there is none
 	guard  Guard
+	maker  uint64 // number of the life that chose the worker, 0 if another gateway's did
 }
 
 func (h *hold) alive(now Time) bool { return h.until > now && h.worker.slot >= 0 }
 
 // byHold returns the slot of the worker that holds the request's key, -1 if
-// none does or the hold does not apply now.
+// none does or the hold does not apply now. A hold on a worker that is down
+// waits for it, until the key is bound elsewhere.
 func (c *Core) byHold(now Time, k *link, l *life) int {
 	if k.holds == nil || l.req.Key == 0 {
 		return -1
@@ -26,20 +25,32 @@ func (c *Core) byHold(now Time, k *link, l *life) int {
 	if h == nil {
 		return -1
 	}
-	w := h.worker
-	if !h.alive(now) || w.info.Down && !k.keeps() || c.isCold(k, w, l) {
+	if !h.alive(now) || c.isCold(k, h.worker, l) {
 		k.holds.remove(l.req.Key)
 		return -1
 	}
-	if !c.eligible(w, l) {
+	if !c.eligible(h.worker, l) {
 		return -1
 	}
-	if c.above(&h.guard, w) {
+	if c.above(&h.guard, h.worker) {
 		l.fallback = "guard"
 		return -1
 	}
-	return w.slot
+	return h.worker.slot
 }
+
+// byNewHold looks for a hold that came to be while a strategy was asked, so that
+// concurrent first turns of a key share the first one's worker.
+func (c *Core) byNewHold(now Time, l *life) (link, slot int) {
+	for i := range min(l.link+1, len(c.cfg.Links)) {
+		if slot := c.byHold(now, &c.links[i], l); slot >= 0 {
+			return i, slot
+		}
+	}
+	return -1, -1
+}
+
+func (k *link) binds() bool { return k.plan != nil && k.plan.plan.Bind.TTL > 0 }
 
 func (k *link) keeps() bool { return k.plan != nil && k.plan.plan.Bind.Keep }
 
@@ -50,7 +61,7 @@ func (c *Core) isCold(k *link, w *worker, l *life) bool {
 		return false
 	}
 	share := k.plan.plan.Bind.MinCached
-	return share > 0 && float64(c.cachedTokens(l)[w.slot]) < share*float64(l.req.PromptTokens)
+	return share > 0 && float64(c.cachedAt(w, l)) < share*float64(l.req.PromptTokens)
 }
 
 // bindAll makes every binding strategy hold the request's key on w, the worker
@@ -59,38 +70,53 @@ func (c *Core) bindAll(now Time, l *life, w *worker) {
 	if l.req.Key == 0 {
 		return
 	}
-	for i := range c.links {
+	for i := range c.cfg.Links {
 		k := &c.links[i]
-		if k.plan != nil && k.plan.plan.Bind.TTL > 0 {
-			c.bind(now, k, l.req.Key, w, k.plan.plan.Bind.TTL, k.plan.plan.Guard)
-		} else if l.by == i && l.holdLink == i && l.hold.TTL > 0 {
-			c.bind(now, k, l.req.Key, w, l.hold.TTL, l.hold.Guard)
+		switch {
+		case k.binds():
+			b := &k.plan.plan.Bind
+			c.share(now, k, l.req.Key, c.bind(now, k, l, w, b.TTL, k.plan.plan.Guard))
+		case l.by == i && l.hold.TTL > 0:
+			c.bind(now, k, l, w, l.hold.TTL, l.hold.Guard)
+		case l.by == i:
+			if h := k.holds.get(l.req.Key); h != nil && h.worker == w {
+				c.bind(now, k, l, w, h.ttl, h.guard)
+			}
 		}
 	}
 }
 
-func (c *Core) bind(now Time, k *link, key uint64, w *worker, ttl time.Duration, g Guard) {
-	old := k.holds.get(key)
-	if old != nil && old.alive(now) && old.worker != w && k.keeps() && !old.worker.info.Down {
-		w = old.worker
+// bind holds the key on w, or goes on holding it where it is if the strategy
+// keeps first bindings.
+func (c *Core) bind(now Time, k *link, l *life, w *worker, ttl time.Duration, g Guard) *hold {
+	h, _, _ := k.holds.put(l.req.Key)
+	stays := h.worker != nil && k.keeps() && h.alive(now) && c.serves(h.worker, l)
+	if h.worker != w && !stays {
+		*h = hold{worker: w, saved: Never, maker: l.number}
 	}
-	h, _, _ := k.holds.put(key)
-	moved := h.worker != w
-	if moved {
-		h.saved = Never
-	}
-	h.worker, h.until, h.guard = w, now.Add(ttl), g
-	if c.cfg.FetchDeadline > 0 && (h.saved == Never || h.saved.Sub(now) < ttl/2) {
-		h.saved = h.until
-		c.write(Write{Fact{FactKey{holdFamily + k.name, key}, encodeRef(w.ref())}, ttl})
+	h.until, h.ttl, h.guard = now.Add(ttl), ttl, g
+	return h
+}
+
+// unbind drops the holds that the request made at its worker, which turned out
+// not to be the one that serves it.
+func (c *Core) unbind(l *life) {
+	for i := range c.cfg.Links {
+		holds := c.links[i].holds
+		if h := holds.get(l.req.Key); h != nil && h.maker == l.number && h.worker == l.worker {
+			holds.remove(l.req.Key)
+		}
 	}
 }
 
-// Forget drops a key's holds and rate, on the operator's wish.
+// Forget drops a key's holds and rate, on the operator's wish, and writes over
+// the holds that it shares. What other gateways hold themselves is theirs.
 func (c *Core) Forget(now Time, key uint64) {
-	for i := range c.links {
-		if h := c.links[i].holds; h != nil {
-			h.remove(key)
+	for i := range c.cfg.Links {
+		k := &c.links[i]
+		k.holds.remove(key)
+		if c.cfg.FetchDeadline > 0 && k.binds() && key != 0 {
+			c.write(Write{Fact{FactKey{k.family, key}, nil}, k.plan.plan.Bind.TTL})
 		}
 	}
 	c.rates.Forget(key)
@@ -117,68 +143,4 @@ func (k *link) expireHolds(now Time) {
 		}
 		k.holds.removeOldest()
 	}
-}
-
-// holdFamily prefixes the fact family of a strategy's shared holds.
-const holdFamily = "hold/"
-
-// needsFacts reports whether the strategy may decide otherwise if it knew what
-// other gateways wrote.
-func (c *Core) needsFacts(k *link, l *life) bool {
-	return c.needsHold(k, l) || k.info.Routes && len(k.info.Facts) > 0
-}
-
-func (c *Core) needsHold(k *link, l *life) bool {
-	return l.req.Key != 0 && k.plan != nil && k.plan.plan.Bind.TTL > 0 && k.holds.get(l.req.Key) == nil
-}
-
-// factKeys lists all that the rest of the chain may want, so that one request
-// fetches at most once.
-func (c *Core) factKeys(l *life) []FactKey {
-	var keys []FactKey
-	for i := l.link; i < len(c.links); i++ {
-		k := &c.links[i]
-		if c.needsHold(k, l) {
-			keys = append(keys, FactKey{holdFamily + k.name, l.req.Key})
-		}
-		if k.info.Routes {
-			for _, family := range k.info.Facts {
-				keys = append(keys, FactKey{family, l.req.Key})
-			}
-		}
-	}
-	return keys
-}
-
-// adoptHolds takes over holds that other gateways wrote, if their worker lives.
-// Values that make no sense are ignored, as if nobody had written them.
-func (c *Core) adoptHolds(now Time, l *life) {
-	for _, f := range l.facts {
-		name, ok := strings.CutPrefix(f.Family, holdFamily)
-		if !ok || f.Key != l.req.Key {
-			continue
-		}
-		ref, ok := decodeRef(f.Value)
-		slot := c.slot(ref.ID)
-		if !ok || slot < 0 || c.workers[slot].ref() != ref {
-			continue
-		}
-		for i := range c.links {
-			if k := &c.links[i]; k.name == name && c.needsHold(k, l) {
-				h, _, _ := k.holds.put(f.Key)
-				*h = hold{c.workers[slot], now.Add(k.plan.plan.Bind.TTL), Never, k.plan.plan.Guard}
-			}
-		}
-	}
-}
-
-func encodeRef(r WorkerRef) []byte {
-	return append(binary.LittleEndian.AppendUint64(nil, r.Incarnation), r.ID...)
-}
-
-func decodeRef(b []byte) (WorkerRef, bool) {
-	if len(b) <= 8 {
-		return WorkerRef{}, false
-	}
-	return WorkerRef{string(b[8:]), binary.LittleEndian.Uint64(b)}, true
 }

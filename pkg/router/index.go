@@ -1,5 +1,8 @@
 package router
 
+// maxIndexBlocks bounds the blocks of one worker, however large its KV cache.
+const maxIndexBlocks = 1 << 20
+
 // index remembers which prompt blocks were dispatched to which worker, the
 // best guess at what is in the workers' prefix caches. It holds at most as
 // many blocks per worker as the worker's KV cache does, and drops those
@@ -18,19 +21,17 @@ func (x *index) insert(w *worker, blocks []uint64, blockTokens int) {
 	if len(blocks) == 0 {
 		return
 	}
+	limit := x.unknown
+	if w.info.KVTokens > 0 && blockTokens > 0 {
+		limit = min(max(1, w.info.KVTokens/blockTokens), maxIndexBlocks)
+	}
 	set := x.blocks[w]
 	if set == nil {
-		limit := x.unknown
-		if w.info.KVTokens > 0 && blockTokens > 0 {
-			limit = max(1, w.info.KVTokens/blockTokens)
-		}
 		set = newLRU[uint64, struct{}](limit)
 		x.blocks[w] = set
 	}
-	if len(blocks) > set.limit {
-		blocks = blocks[:set.limit]
-	}
-	for i := len(blocks) - 1; i >= 0; i-- {
+	set.resize(limit)
+	for i := min(len(blocks), limit) - 1; i >= 0; i-- {
 		set.put(blocks[i])
 	}
 }

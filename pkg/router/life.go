@@ -52,7 +52,8 @@ type Receipt struct {
 type lifeState uint8
 
 const (
-	free lifeState = iota
+	free    lifeState = iota
+	walking           // down the chain, within a call
 	asking
 	fetching
 	parked
@@ -73,11 +74,14 @@ type life struct {
 	arrived Time
 	output  float64 // the output feature
 
-	link     int
-	fetched  bool
-	facts    []Fact
-	fallback string
-	notUntil Time // parked by a strategy's wish
+	link       int
+	candidates int // eligible workers when the chain was last walked
+	fetched    bool
+	facts      []Fact
+	fallback   string
+	waitsFrom  Time // when it came into the queue since its last attempt, Never if it did not
+	notUntil   Time // a strategy's wish
+	eager      bool // to be asked again before, when a place becomes free
 
 	worker     *worker
 	by         int
@@ -88,9 +92,7 @@ type life struct {
 	tried      []*worker
 	ranking    []ranked
 	shown      []*worker // the workers of the last Input
-	hold       Hold
-	holdLink   int
-	heapAt     int // place in the queue, -1 if not in it
+	hold       Hold      // asked for by the answer that decided, zero if none did
 }
 
 type ranked struct {
@@ -102,9 +104,9 @@ type ranked struct {
 func (c *Core) Arrive(now Time, r Request) Step {
 	c.arrived++
 	l := c.newLife()
-	l.req, l.number, l.arrived, l.notUntil = r, c.arrived, now, Never
+	r = r.bounded()
+	l.req, l.number, l.arrived, l.waitsFrom, l.notUntil = r, c.arrived, now, Never, Never
 	l.seed = Mix(c.cfg.Seed ^ Mix(c.arrived))
-	l.req.PromptTokens = max(r.PromptTokens, 0)
 	l.output = c.expectedOutput(r.MaxTokens)
 	c.total.Observe(int64(now), 1)
 	if r.Key != 0 {
@@ -137,11 +139,19 @@ func (c *Core) Answer(now Time, t Ticket, d Decision, ok bool) Step {
 		if k.misses++; k.misses >= missesToSkip {
 			k.probeAt = now.Add(probeEvery)
 		}
-		l.fallback = "missed"
-		l.link++
-		return c.advance(now, l)
+		d = Decision{Reason: "missed"}
+	} else {
+		k.misses = 0
 	}
-	k.misses = 0
+	for _, w := range d.Writes {
+		if w.TTL > 0 && c.cfg.FetchDeadline > 0 {
+			c.write(w)
+		}
+	}
+	l.candidates = c.eligibleCount(l)
+	if link, slot := c.byNewHold(now, l); slot >= 0 {
+		return c.placeAhead(now, l, choice{link, slot, 0, "hold"})
+	}
 	return c.decide(now, l, d)
 }
 
@@ -162,19 +172,23 @@ func (c *Core) Timeout(now Time, t Ticket) Step {
 	if l == nil {
 		return Step{}
 	}
-	return c.refuse(now, l, Refusal{Code: WaitedLong, Reason: "no worker became free in time"})
+	return c.refuse(l, Refusal{Code: WaitedLong, Reason: "no worker became free in time"})
 }
 
 // Dispatched corrects the core's belief: the request went to worker id, not to
 // the one that the step named. Unknown workers are ignored.
 func (c *Core) Dispatched(now Time, t Ticket, id string) {
-	l := c.life(t, running)
-	if l == nil || l.worker.info.ID == id {
+	l, slot := c.life(t, running), c.slot(id)
+	if l == nil || slot < 0 || c.workers[slot] == l.worker {
 		return
 	}
-	if slot := c.slot(id); slot >= 0 {
-		c.release(l)
-		c.credit(now, l, slot)
+	gotFirst := l.gotFirst
+	c.unbind(l)
+	c.release(l)
+	c.credit(now, l, c.workers[slot])
+	if gotFirst {
+		l.gotFirst = true
+		c.unqueue(l)
 	}
 }
 
@@ -185,9 +199,9 @@ func (c *Core) FirstToken(now Time, t Ticket) {
 		return
 	}
 	l.gotFirst = true
-	c.totals.queued -= l.worker.unqueue(l)
-	l.worker.ttft.Observe(int64(now), now.Sub(l.dispatched).Seconds())
-	c.emit(Event{Kind: FirstToken, At: now, Request: l.req.ID, Key: l.req.Key, Worker: l.worker.ref(), Attempt: l.attempt, By: c.links[l.by].name})
+	c.unqueue(l)
+	l.worker.ttft.Observe(int64(now), now.since(l.dispatched).Seconds())
+	c.report(FirstToken, now, l, Usage{})
 }
 
 // Retry reports that the attempt failed before its first byte, and asks for
@@ -197,22 +211,25 @@ func (c *Core) Retry(now Time, t Ticket) Step {
 	if l == nil {
 		return Step{}
 	}
-	c.emit(Event{Kind: FailedAttempt, At: now, Request: l.req.ID, Key: l.req.Key, Worker: l.worker.ref(), Attempt: l.attempt, By: c.links[l.by].name})
+	c.report(FailedAttempt, now, l, Usage{})
+	c.unbind(l)
 	c.release(l)
 	l.tried = append(l.tried, l.worker)
 	l.worker = nil
 	if l.attempt >= c.cfg.MaxAttempts {
-		return c.refuse(now, l, Refusal{Code: NoAttempt, Reason: "every attempt at a worker failed"})
+		return c.refuse(l, Refusal{Code: NoAttempt, Reason: "every attempt at a worker failed"})
 	}
-	for len(l.ranking) > 0 {
-		r := l.ranking[0]
-		l.ranking = l.ranking[1:]
-		if slot := c.slotOf(r.worker); slot >= 0 && c.eligible(r.worker, l) {
-			return c.place(now, l, slot, l.by, "ranking", r.rank)
-		}
+	l.candidates = c.eligibleCount(l)
+	if s, ok := c.placeNext(now, l, l.by, "ranking"); ok {
+		return s
 	}
-	l.link, l.fallback = 0, "retry"
+	l.restart("retry")
 	return c.advance(now, l)
+}
+
+// restart has the life walk down the chain from its start.
+func (l *life) restart(fallback string) {
+	l.state, l.link, l.fallback, l.hold, l.notUntil = walking, 0, fallback, Hold{}, Never
 }
 
 // Finish ends a life and releases everything it holds.
@@ -222,8 +239,11 @@ func (c *Core) Finish(now Time, t Ticket, e Ending) {
 		return
 	}
 	if l.state == running {
-		if e.Outcome == Completed {
-			c.learn(now, l, e.Usage)
+		switch e.Outcome {
+		case Completed:
+			c.learn(now, l, e.Usage.bounded())
+		case Failed:
+			c.report(FailedAttempt, now, l, Usage{})
 		}
 		c.release(l)
 	}
@@ -234,11 +254,11 @@ func (c *Core) learn(now Time, l *life, u Usage) {
 	if u.OutputTokens > 0 {
 		c.output.Observe(int64(now), float64(u.OutputTokens))
 	}
-	l.worker.latency.Observe(int64(now), now.Sub(l.dispatched).Seconds())
-	c.emit(Event{Kind: Finished, At: now, Request: l.req.ID, Key: l.req.Key, Worker: l.worker.ref(), Attempt: l.attempt, By: c.links[l.by].name, Usage: u})
+	l.worker.latency.Observe(int64(now), now.since(l.dispatched).Seconds())
+	c.report(Finished, now, l, u)
 }
 
-func (c *Core) refuse(_ Time, l *life, r Refusal) Step {
+func (c *Core) refuse(l *life, r Refusal) Step {
 	t := l.ticket
 	c.end(l)
 	return Step{Kind: DoRefuse, Ticket: t, Refusal: r}

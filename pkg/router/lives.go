@@ -29,7 +29,7 @@ func (c *Core) newLife() *life {
 	if n := len(c.unused); n > 0 {
 		l, c.unused = c.lives[c.unused[n-1]], c.unused[:n-1]
 	} else {
-		l = &life{slot: int32(len(c.lives)), ticket: Ticket{ID: uint64(len(c.lives))}, heapAt: -1}
+		l = &life{slot: int32(len(c.lives)), ticket: Ticket{ID: uint64(len(c.lives))}}
 		c.lives = append(c.lives, l)
 	}
 	c.oldest.add(l)
@@ -64,7 +64,7 @@ func (c *Core) end(l *life) {
 	tried, shown := l.tried, l.shown
 	clear(tried)
 	clear(shown)
-	*l = life{slot: l.slot, ticket: Ticket{ID: l.ticket.ID + 1<<32}, heapAt: -1}
+	*l = life{slot: l.slot, ticket: Ticket{ID: l.ticket.ID + 1<<32}}
 	l.tried, l.shown = tried[:0], shown[:0]
 	c.unused = append(c.unused, l.slot)
 }

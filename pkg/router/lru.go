@@ -21,6 +21,13 @@ func newLRU[K comparable, V any](limit int) *lru[K, V] {
 
 func (l *lru[K, V]) len() int { return len(l.at) }
 
+// resize sets the bound, dropping the oldest entries beyond it.
+func (l *lru[K, V]) resize(limit int) {
+	for l.limit = max(limit, 1); len(l.at) > l.limit; {
+		l.removeOldest()
+	}
+}
+
 // get returns the value of key for reading and changing in place, without
 // touching its age; nil if absent. It is valid until the next put.
 func (l *lru[K, V]) get(key K) *V {

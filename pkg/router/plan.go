@@ -42,8 +42,8 @@ func (t *Table) Append(key uint64, members ...uint16) {
 }
 
 // Guard bounds a worker's load relative to the mean: worker w is skipped iff
-// load_w + 1 > max(Slack, Factor * (total + 1) / n) over the n eligible workers
-// of the pool (the bound of consistent hashing with bounded loads). Factor 0
+// load_w + 1 > max(Slack, Factor * (total + 1) / n) over the n workers of the
+// pool that are up (the bound of consistent hashing with bounded loads). Factor 0
 // is no guard. Slack is a batch knee: below it load costs no latency, and
 // skipping a warm worker would only lose its cache.
 type Guard struct {
@@ -65,7 +65,7 @@ const (
 // Rest is what a plan does with keys that are not in its table and not held.
 type Rest struct {
 	Order Order
-	// Among are the indexes of the workers to pick from; nil means all.
+	// Among are the indexes of the workers to pick from, each once; none means all.
 	Among []uint16
 	// Sample, if > 0, draws that many distinct workers first (2: two choices).
 	Sample int
@@ -85,8 +85,9 @@ type Rest struct {
 type Bind struct {
 	// TTL is the idle time after which a key is free again; 0 = no binding.
 	TTL time.Duration
-	// Keep keeps the first binding while its worker lives, also when a request
-	// had to go elsewhere; otherwise the binding moves with the request.
+	// Keep keeps the first binding while its worker is up and serves the key,
+	// also when a request had to go elsewhere; otherwise the binding moves with
+	// the request.
 	Keep bool
 	// MinCached, if > 0, ends a hold when less than this share of the prompt is
 	// cached at the held worker: moving costs nothing then. Needs Info.Cached.

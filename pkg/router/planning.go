@@ -18,7 +18,8 @@ type PlanTask struct {
 	Version uint64 // for the new plan
 	input   PlanInput
 	own     *estimator.Frozen
-	peers   [][]estimator.Rate
+	homes   map[uint32]uint32 // life of a worker -> its place in the fleet, plus one
+	peers   []Snapshot
 	now     Time
 }
 
@@ -26,10 +27,21 @@ type PlanTask struct {
 func (t PlanTask) Input() PlanInput {
 	in := t.input
 	if t.own != nil {
-		merged := estimator.Merge(append([][]estimator.Rate{t.own.At(int64(t.now), 0)}, t.peers...)...)
-		in.Rates = make([]KeyRate, len(merged))
-		for i, r := range merged {
-			in.Rates[i] = KeyRate{Key: r.Key, Rate: r.PerSecond, Tokens: r.Tokens}
+		all := [][]estimator.Rate{t.own.At(int64(t.now), 0)}
+		remark(all[0], t.homes)
+		at := make(map[WorkerRef]uint32, len(in.Fleet.Workers))
+		for i, w := range in.Fleet.Workers {
+			at[WorkerRef{w.ID, w.Incarnation}] = uint32(i) + 1
+		}
+		for _, p := range t.peers {
+			all = append(all, p.ratesAt(at))
+		}
+		merged := estimator.Merge(all...)
+		in.Rates = make([]KeyRate, 0, len(merged))
+		for _, r := range merged {
+			if r.PerSecond > 0 {
+				in.Rates = append(in.Rates, KeyRate{Key: r.Key, Rate: r.PerSecond, Tokens: r.Tokens, Home: int(r.Mark)})
+			}
 		}
 	}
 	return in
@@ -53,46 +65,51 @@ func (c *Core) PlansDue(now Time) []PlanTask {
 
 func (c *Core) planTask(now Time, i int) PlanTask {
 	k := &c.links[i]
-	t := PlanTask{Link: i, Name: k.name, Version: 1, now: now}
+	t := PlanTask{Link: i, Name: k.name, Version: k.version + 1, now: now, homes: map[uint32]uint32{}}
 	t.input = PlanInput{
 		Now: now, Pool: c.cfg.Pool, Seed: Mix(c.cfg.Seed ^ uint64(i) ^ Mix(uint64(now))),
 		Fleet: Fleet{Number: c.fleet}, TotalRate: c.total.Rate(int64(now)),
 	}
 	t.input.OutputTokens, _ = c.output.Value()
 	t.input.PromptTokens, _ = c.prompt.Value()
-	for _, p := range c.peers {
-		t.input.TotalRate += p.snapshot.TotalRate
-	}
+	peersAge := c.peersAge(now)
 	for _, w := range c.workers {
 		if !w.info.Down {
-			t.input.Fleet.Workers = append(t.input.Fleet.Workers, w.shown(now, c))
+			t.input.Fleet.Workers = append(t.input.Fleet.Workers, w.shown(peersAge))
+			t.homes[w.number] = uint32(len(t.input.Fleet.Workers))
 		}
 	}
 	if k.plan != nil {
-		t.Version = k.plan.plan.Version + 1
-		t.input.Previous, t.input.PreviousAge = k.plan.plan, now.Sub(k.planned)
+		t.input.Previous, t.input.PreviousAge = k.plan.plan, now.since(k.planned)
 	}
 	if k.info.Rates {
 		t.own = c.rates.Freeze()
-		for _, name := range c.peerNames() {
-			t.peers = append(t.peers, c.peers[name].snapshot.Rates)
+	}
+	for _, name := range c.Peers() { // in order, since sums of floats depend on it
+		t.input.TotalRate += c.peers[name].snapshot.TotalRate
+		if k.info.Rates {
+			t.peers = append(t.peers, c.peers[name].snapshot)
 		}
 	}
 	return t
 }
 
-// Install puts a plan in force. It fails with ErrStale, and changes nothing,
-// if the plan in force has the same or a newer version.
+// Install puts a plan in force, which ends the link's task. It fails with
+// ErrStale, and the plan in force stays, if one with the same or a newer
+// version has been in force before.
 func (c *Core) Install(now Time, i int, p *Compiled) error {
 	if i < 0 || i >= len(c.cfg.Links) {
 		return fmt.Errorf("install plan: the chain has no strategy %d", i)
 	}
 	k := &c.links[i]
 	c.planDone(now, k)
-	if k.plan != nil && p.plan.Version <= k.plan.plan.Version {
-		return fmt.Errorf("install plan of %s: version %d, in force %d: %w", k.name, p.plan.Version, k.plan.plan.Version, ErrStale)
+	if p == nil {
+		return fmt.Errorf("install plan of %s: there is no plan; compile one first", k.name)
 	}
-	k.plan, k.planned = p, now
+	if p.plan.Version <= k.version && k.planned != Never {
+		return fmt.Errorf("install plan of %s: version %d, newest %d: %w", k.name, p.plan.Version, k.version, ErrStale)
+	}
+	k.plan, k.version, k.planned = p, p.plan.Version, now
 	k.remap(c.workers)
 	return nil
 }

@@ -1,89 +1,105 @@
 package router
 
-import "container/heap"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
-// waiting holds parked lives by priority, then arrival.
+// waiting holds parked lives in the order in which they may go: by priority,
+// then arrival.
 type waiting []*life
 
-func (q waiting) Len() int { return len(q) }
-func (q waiting) Less(i, j int) bool {
-	if q[i].req.Priority != q[j].req.Priority {
-		return q[i].req.Priority > q[j].req.Priority
-	}
-	return q[i].number < q[j].number
-}
-func (q waiting) Swap(i, j int) {
-	q[i], q[j] = q[j], q[i]
-	q[i].heapAt, q[j].heapAt = i, j
-}
-func (q *waiting) Push(x any) {
-	l := x.(*life)
-	l.heapAt = len(*q)
-	*q = append(*q, l)
-}
-func (q *waiting) Pop() any {
-	n := len(*q) - 1
-	l := (*q)[n]
-	(*q)[n] = nil
-	*q = (*q)[:n]
-	l.heapAt = -1
-	return l
+// find returns where in the queue the life is, or belongs.
+func (q waiting) find(l *life) int {
+	i, _ := slices.BinarySearchFunc(q, l, func(a, b *life) int {
+		return cmp.Or(cmp.Compare(b.req.Priority, a.req.Priority), cmp.Compare(a.number, b.number))
+	})
+	return i
 }
 
+func (q *waiting) add(l *life) { *q = slices.Insert(*q, q.find(l), l) }
+
 func (q *waiting) remove(l *life) {
-	if l.heapAt >= 0 {
-		heap.Remove(q, l.heapAt)
-	}
+	i := q.find(l)
+	*q = slices.Delete(*q, i, i+1)
 }
 
 // Waiting returns the number of requests in the queue.
 func (c *Core) Waiting() int { return len(c.queue) }
 
-// park puts a life into the bounded queue.
+// park puts a life into the bounded queue. It may wait there MaxWait in all
+// before it is sent somewhere.
 func (c *Core) park(now Time, l *life) Step {
 	if len(c.queue) >= c.cfg.MaxQueue {
-		return c.refuse(now, l, Refusal{Code: QueueFull, Reason: "all workers are at their limits and the queue is full"})
+		return c.refuse(l, Refusal{Code: QueueFull, Reason: "no worker can take the request now and the queue is full"})
+	}
+	if l.waitsFrom == Never {
+		l.waitsFrom = now
+	}
+	if len(c.queue) == 0 {
+		c.freed = 0
+	}
+	if l.notUntil != Never {
+		c.wakeAt, c.swept = min(c.wakeAt, l.notUntil), 0
 	}
 	t := l.turn(parked)
-	heap.Push(&c.queue, l)
-	return Step{Kind: DoWait, Ticket: t, Deadline: l.arrived.Add(c.cfg.MaxWait)}
+	c.queue.add(l)
+	return Step{Kind: DoWait, Ticket: t, Deadline: l.waitsFrom.Add(c.cfg.MaxWait)}
 }
 
-// wakeWidth is how far Wake looks past waiting requests that cannot go yet.
-const wakeWidth = 8
-
-// Wake takes the next waiting request that can go on and returns its next
+// Wake takes the first waiting request that can go on and returns its next
 // step, which the driver hands to whoever waits for Step.Ticket.ID. Call it
-// until it returns false, after every Finish, Retry, SetFleet and Tick.
+// until it returns false, after every call that may free a worker: Finish,
+// Retry, Dispatched, SetFleet, Import, DropPeer and Tick. When nothing has
+// changed it costs nothing. A request that a strategy made wait for an unknown
+// time goes when a place at a worker becomes free, one for each, or after 50 ms.
 func (c *Core) Wake(now Time) (Step, bool) {
-	var passed [wakeWidth]*life
-	n := 0
-	defer func() {
-		for _, l := range passed[:n] {
-			heap.Push(&c.queue, l)
-		}
-	}()
-	for len(c.queue) > 0 && n < wakeWidth {
-		l := heap.Pop(&c.queue).(*life)
-		if l.notUntil > now || !c.canGo(l) {
-			passed[n] = l
-			n++
+	if c.settled && now < c.wakeAt {
+		return Step{}, false
+	}
+	c.settled, c.wakeAt = true, math.MaxInt64
+	if c.totals.open == 0 && c.swept == c.fleet {
+		return Step{}, false // none can go, and none lost its last worker
+	}
+	c.stuck = c.stuck[:0]
+	for _, l := range c.queue {
+		early := l.notUntil > now
+		if early && (c.freed == 0 || !l.eager) {
+			c.wakeAt = min(c.wakeAt, l.notUntil)
 			continue
 		}
-		l.link, l.notUntil = 0, Never
-		return c.advance(now, l), true
+		if c.canGo(l) {
+			if early {
+				c.freed--
+			}
+			c.settled = false
+			c.queue.remove(l)
+			l.restart("")
+			return c.advance(now, l), true
+		}
+	}
+	if c.freed = 0; c.wakeAt == math.MaxInt64 {
+		c.swept = c.fleet
 	}
 	return Step{}, false
 }
 
-// canGo reports whether a woken life would get further than the queue.
+// canGo reports whether a woken life would get further than the queue. Of the
+// lives that want the same and have tried nothing, it looks at one per Wake.
 func (c *Core) canGo(l *life) bool {
+	if len(l.tried) == 0 && slices.Contains(c.stuck, l.req.Adapter) {
+		return false
+	}
 	anyUp := false
 	for _, w := range c.workers {
 		if c.eligible(w, l) {
 			return true
 		}
 		anyUp = anyUp || c.serves(w, l) && !l.hasTried(w)
+	}
+	if anyUp && len(l.tried) == 0 {
+		c.stuck = append(c.stuck, l.req.Adapter)
 	}
 	return !anyUp // nothing to wait for: let it be refused
 }

@@ -1,8 +1,15 @@
 package router
 
-import "time"
+import (
+	"math"
+	"time"
+)
+
+// mostTokens bounds counts of tokens, so that sums over requests do not overflow.
+const mostTokens = 1 << 30
 
 // Request is what strategies learn of a request. It never carries prompt text.
+// A count of tokens that is out of range counts as the nearest in it.
 type Request struct {
 	// ID names the request in logs and receipts; strategies must not route by it.
 	ID string
@@ -13,7 +20,7 @@ type Request struct {
 	// Key is the affinity key: a 64-bit hash of model, adapter and the session,
 	// tenant, prompt_cache_key or prompt prefix. Zero means "no affinity".
 	Key uint64
-	// PromptTokens is the estimated length of the prompt in tokens, >= 0.
+	// PromptTokens is the estimated length of the prompt in tokens, 0..2^30.
 	PromptTokens int
 	// MaxTokens is the client's bound on generated tokens; 0 if it gave none.
 	MaxTokens int
@@ -26,12 +33,30 @@ type Request struct {
 	BlockTokens int
 }
 
-// Usage is what serving a request took, as the worker reported it.
+func (r Request) bounded() Request {
+	for _, n := range []*int{&r.PromptTokens, &r.MaxTokens, &r.BlockTokens} {
+		*n = min(max(*n, 0), mostTokens)
+	}
+	return r
+}
+
+// Usage is what serving a request took, as the worker reported it. A figure out
+// of range counts as the nearest in it.
 type Usage struct {
 	PromptTokens int // tokens in the prompt
 	OutputTokens int // tokens generated
 	CachedTokens int // prompt tokens served from the worker's prefix cache; -1 if not reported
 	Joules       float64
+}
+
+func (u Usage) bounded() Usage {
+	u.PromptTokens = min(max(u.PromptTokens, 0), mostTokens)
+	u.OutputTokens = min(max(u.OutputTokens, 0), mostTokens)
+	u.CachedTokens = min(max(u.CachedTokens, -1), mostTokens)
+	if !(u.Joules >= 0 && u.Joules < math.Inf(1)) {
+		u.Joules = 0
+	}
+	return u
 }
 
 // Outcome is how a request ended.
@@ -47,7 +72,15 @@ const (
 
 // String returns the outcome's name as used in metrics.
 func (o Outcome) String() string {
-	return [...]string{"completed", "failed", "cancelled", "refused", "expired"}[o]
+	return name(uint8(o), "completed", "failed", "cancelled", "refused", "expired")
+}
+
+// name returns the i-th name, or "unknown".
+func name(i uint8, names ...string) string {
+	if int(i) < len(names) {
+		return names[i]
+	}
+	return "unknown"
 }
 
 // Ending closes a request's life.
@@ -69,7 +102,7 @@ const (
 
 // String returns the code's name as used in metrics and error bodies.
 func (c RefusalCode) String() string {
-	return [...]string{"", "no_worker", "queue_full", "queue_timeout", "refused_by_strategy", "attempts_exhausted"}[c]
+	return name(uint8(c), "", "no_worker", "queue_full", "queue_timeout", "refused_by_strategy", "attempts_exhausted")
 }
 
 // Refusal says why no worker was given to a request and when to come back.

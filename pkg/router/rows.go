@@ -1,7 +1,10 @@
 package router
 
-// evaluate returns the row's cost for a worker. Workers that the plan does not
-// know yet get the mean weight of each term.
+import "math"
+
+// evaluate returns the row's cost for a worker, the greatest if it is not a
+// number. Workers that the plan does not know yet get the mean weight of each
+// term.
 func (c *Core) evaluate(row Row, means []float64, k *link, w *worker, l *life, meanKV float64) float64 {
 	cost := 0.0
 	index := int32(-1)
@@ -19,6 +22,9 @@ func (c *Core) evaluate(row Row, means []float64, k *link, w *worker, l *life, m
 		if weight != 0 {
 			cost += weight * c.feature(t.Feature, w, l, meanKV)
 		}
+	}
+	if math.IsNaN(cost) {
+		return math.Inf(1)
 	}
 	return cost
 }
@@ -70,24 +76,29 @@ func (c *Core) uncached(w *worker, l *life) float64 {
 	return float64(max(1, l.req.PromptTokens-c.cachedTokens(l)[w.slot]))
 }
 
-// cachedTokens estimates, per slot, the request's tokens in the worker's cache.
-// It is computed once per request and fleet.
+// cachedAt estimates the request's tokens in one worker's cache.
+func (c *Core) cachedAt(w *worker, l *life) int {
+	if c.index == nil {
+		return 0
+	}
+	return min(c.index.match(w, l.req.Blocks)*l.req.BlockTokens, l.req.PromptTokens)
+}
+
+// cachedTokens is cachedAt for every slot, computed once per request and fleet.
 func (c *Core) cachedTokens(l *life) []int {
-	id := Ticket{ID: l.ticket.ID}
-	if c.cachedFor == id && len(c.cached) == len(c.workers) {
+	if c.cachedFor == l.number {
 		return c.cached
 	}
-	c.cachedFor = id
+	c.cachedFor = l.number
 	c.cached = c.cached[:0]
 	for _, w := range c.workers {
-		n := 0
-		if c.index != nil {
-			n = c.index.match(w, l.req.Blocks) * l.req.BlockTokens
-		}
-		c.cached = append(c.cached, min(n, l.req.PromptTokens))
+		c.cached = append(c.cached, c.cachedAt(w, l))
 	}
 	return c.cached
 }
+
+// forgetCached has the estimates made anew: the index or the fleet changed.
+func (c *Core) forgetCached() { c.cachedFor = 0 }
 
 // meanKVUsed stands in for workers whose KV use is unknown: unknown is neither
 // empty nor full.

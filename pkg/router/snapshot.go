@@ -17,8 +17,10 @@ type WorkerLoad struct {
 // what it learned from others, so that snapshots add up.
 type Snapshot struct {
 	TotalRate float64 // req/s
-	Rates     []estimator.Rate
-	Loads     []WorkerLoad
+	// Rates are ordered by key; a mark is the place of the key's last worker in
+	// Loads plus one.
+	Rates []estimator.Rate
+	Loads []WorkerLoad
 }
 
 // maxPeers bounds the gateways whose snapshots are kept.
@@ -34,18 +36,42 @@ type peer struct {
 // tell of keys slower than floor requests per second.
 func (c *Core) Export(now Time, floor float64) func() Snapshot {
 	s := Snapshot{TotalRate: c.total.Rate(int64(now))}
-	for _, w := range c.workers {
+	places := make(map[uint32]uint32, len(c.workers))
+	for i, w := range c.workers {
 		s.Loads = append(s.Loads, WorkerLoad{w.ref(), w.inFlight, w.queued})
+		places[w.number] = uint32(i) + 1
 	}
 	frozen := c.rates.Freeze()
 	return func() Snapshot {
 		s.Rates = frozen.At(int64(now), floor)
+		remark(s.Rates, places)
 		return s
 	}
 }
 
+// remark translates the marks of rates in place; those not in names are taken off.
+func remark(rates []estimator.Rate, names map[uint32]uint32) {
+	for i := range rates {
+		rates[i].Mark = names[rates[i].Mark]
+	}
+}
+
+// ratesAt returns the rates with marks in terms of places in a fleet.
+func (s Snapshot) ratesAt(fleet map[WorkerRef]uint32) []estimator.Rate {
+	places := make(map[uint32]uint32, len(s.Loads))
+	for i, l := range s.Loads {
+		if place, ok := fleet[l.WorkerRef]; ok {
+			places[uint32(i)+1] = place
+		}
+	}
+	out := slices.Clone(s.Rates)
+	remark(out, places)
+	return out
+}
+
 // Import replaces what is known of a peer; taken is when it took the snapshot.
-// The snapshot must not be changed afterwards.
+// The snapshot is as Export made or UnmarshalBinary read it, and must not be
+// changed afterwards. At most 256 peers are known; further ones are ignored.
 func (c *Core) Import(taken Time, name string, s Snapshot) {
 	if _, known := c.peers[name]; !known && len(c.peers) >= maxPeers {
 		return
@@ -60,9 +86,14 @@ func (c *Core) DropPeer(name string) {
 	c.applyPeers()
 }
 
+// dropSilentPeers drops peers whose figures are too old. Those from the future
+// count as taken now, so that they age too.
 func (c *Core) dropSilentPeers(now Time) {
 	n := len(c.peers)
 	for name, p := range c.peers {
+		if p.at > now {
+			c.peers[name] = peer{p.snapshot, now}
+		}
 		if now.Sub(p.at) > c.cfg.PeerLife {
 			delete(c.peers, name)
 		}
@@ -73,9 +104,7 @@ func (c *Core) dropSilentPeers(now Time) {
 }
 
 // Peers returns the names of the peers whose figures are in use, in order.
-func (c *Core) Peers() []string { return c.peerNames() }
-
-func (c *Core) peerNames() []string {
+func (c *Core) Peers() []string {
 	names := make([]string, 0, len(c.peers))
 	for name := range c.peers {
 		names = append(names, name)
@@ -88,7 +117,7 @@ func (c *Core) peerNames() []string {
 func (c *Core) peersAge(now Time) time.Duration {
 	var age time.Duration
 	for _, p := range c.peers {
-		age = max(age, now.Sub(p.at))
+		age = max(age, now.since(p.at))
 	}
 	return age
 }
@@ -101,10 +130,11 @@ func (c *Core) applyPeers() {
 	for _, p := range c.peers {
 		for _, load := range p.snapshot.Loads {
 			if i := c.slot(load.ID); i >= 0 && c.workers[i].info.Incarnation == load.Incarnation {
-				c.workers[i].peers.inFlight += load.InFlight
-				c.workers[i].peers.queued += load.QueuedTokens
+				c.workers[i].peers.inFlight += min(max(load.InFlight, 0), maxPeerInFlight)
+				c.workers[i].peers.queued += min(max(load.QueuedTokens, 0), maxPeerQueued)
 			}
 		}
 	}
 	c.recount()
+	c.settled = false
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gatewayd/pkg/estimator"
 )
@@ -16,12 +17,16 @@ const snapshotVersion = 1
 const (
 	maxSnapshotRates = 1 << 20
 	maxSnapshotLoads = MaxPlanWorkers
+	maxPeerInFlight  = 1 << 24 // requests at one worker
+	maxPeerQueued    = 1 << 40 // tokens at one worker
 )
 
-// AppendBinary appends the snapshot's packed form: 16 bytes per key (key, rate
-// and tokens as 32-bit floats), so the figures keep about seven digits.
+// AppendBinary appends the snapshot's packed form: 18 bytes per key (key, rate
+// and tokens as 32-bit floats, last worker), so the figures keep about seven
+// digits. Loads out of range count as the nearest in it. The error is always nil.
 func (s Snapshot) AppendBinary(b []byte) ([]byte, error) {
 	le := binary.LittleEndian
+	b = slices.Grow(b, 32+18*len(s.Rates)+64*len(s.Loads))
 	b = append(b, snapshotVersion)
 	b = le.AppendUint64(b, math.Float64bits(s.TotalRate))
 	b = binary.AppendUvarint(b, uint64(len(s.Rates)))
@@ -29,14 +34,15 @@ func (s Snapshot) AppendBinary(b []byte) ([]byte, error) {
 		b = le.AppendUint64(b, r.Key)
 		b = le.AppendUint32(b, math.Float32bits(float32(r.PerSecond)))
 		b = le.AppendUint32(b, math.Float32bits(float32(r.Tokens)))
+		b = le.AppendUint16(b, uint16(r.Mark))
 	}
 	b = binary.AppendUvarint(b, uint64(len(s.Loads)))
 	for _, l := range s.Loads {
 		b = binary.AppendUvarint(b, uint64(len(l.ID)))
 		b = append(b, l.ID...)
 		b = binary.AppendUvarint(b, l.Incarnation)
-		b = binary.AppendUvarint(b, uint64(max(l.InFlight, 0)))
-		b = binary.AppendUvarint(b, uint64(max(l.QueuedTokens, 0)))
+		b = binary.AppendUvarint(b, uint64(min(max(l.InFlight, 0), maxPeerInFlight)))
+		b = binary.AppendUvarint(b, uint64(min(max(l.QueuedTokens, 0), maxPeerQueued)))
 	}
 	return b, nil
 }
@@ -46,34 +52,18 @@ func (s Snapshot) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
 
 // UnmarshalBinary reads a packed snapshot and refuses anything that a gateway
 // would not have written: another version, figures that are negative or not
-// finite, keys out of order, lengths beyond the bounds, bytes left over.
+// finite, keys or workers out of order, a key's worker that is not listed, numbers
+// beyond their bounds or not in their shortest form, bytes left over.
 func (s *Snapshot) UnmarshalBinary(b []byte) error {
 	d := decoder{b: b}
 	if v := d.byte(); d.err == nil && v != snapshotVersion {
 		return fmt.Errorf("snapshot: version %d, this gateway reads %d", v, snapshotVersion)
 	}
 	out := Snapshot{TotalRate: d.figure(math.Float64frombits(d.uint64()))}
-	if n := d.count(maxSnapshotRates, 16); n > 0 {
-		out.Rates = make([]estimator.Rate, n)
-		for i := range out.Rates {
-			out.Rates[i] = estimator.Rate{
-				Key:       d.uint64(),
-				PerSecond: d.figure(float64(math.Float32frombits(d.uint32()))),
-				Tokens:    d.figure(float64(math.Float32frombits(d.uint32()))),
-			}
-			if i > 0 && out.Rates[i].Key <= out.Rates[i-1].Key {
-				d.fail("keys out of order")
-			}
-		}
-	}
-	if n := d.count(maxSnapshotLoads, 4); n > 0 {
-		out.Loads = make([]WorkerLoad, n)
-		for i := range out.Loads {
-			l := &out.Loads[i]
-			l.ID = string(d.bytes(d.count(1<<10, 1)))
-			l.Incarnation = d.uvarint()
-			l.InFlight, l.QueuedTokens = d.count(1<<24, 0), d.count(1<<40, 0)
-		}
+	out.Rates = d.rates()
+	out.Loads = d.loads()
+	if slices.ContainsFunc(out.Rates, func(r estimator.Rate) bool { return int(r.Mark) > len(out.Loads) }) {
+		d.fail("a key's worker is not listed")
 	}
 	if d.err == nil && len(d.b) > 0 {
 		d.fail("bytes left over")
@@ -95,6 +85,44 @@ func (d *decoder) fail(why string) {
 	if d.err == nil {
 		d.err, d.b = errors.New("snapshot: "+why), nil
 	}
+}
+
+func (d *decoder) rates() []estimator.Rate {
+	n := d.count(maxSnapshotRates, 18)
+	if n == 0 {
+		return nil
+	}
+	rates := make([]estimator.Rate, n)
+	for i := range rates {
+		rates[i] = estimator.Rate{
+			Key:       d.uint64(),
+			PerSecond: d.figure(float64(math.Float32frombits(d.uint32()))),
+			Tokens:    d.figure(float64(math.Float32frombits(d.uint32()))),
+			Mark:      uint32(d.uint16()),
+		}
+		if i > 0 && rates[i].Key <= rates[i-1].Key {
+			d.fail("keys out of order")
+		}
+	}
+	return rates
+}
+
+func (d *decoder) loads() []WorkerLoad {
+	n := d.count(maxSnapshotLoads, 4)
+	if n == 0 {
+		return nil
+	}
+	loads := make([]WorkerLoad, n)
+	for i := range loads {
+		l := &loads[i]
+		l.ID = string(d.bytes(d.count(maxWorkerID, 1)))
+		l.Incarnation = d.uvarint()
+		l.InFlight, l.QueuedTokens = d.count(maxPeerInFlight, 0), d.count(maxPeerQueued, 0)
+		if l.ID == "" || i > 0 && l.ID <= loads[i-1].ID {
+			d.fail("workers out of order")
+		}
+	}
+	return loads
 }
 
 func (d *decoder) bytes(n int) []byte {
@@ -128,10 +156,17 @@ func (d *decoder) uint32() uint32 {
 	return 0
 }
 
+func (d *decoder) uint16() uint16 {
+	if b := d.bytes(2); b != nil {
+		return binary.LittleEndian.Uint16(b)
+	}
+	return 0
+}
+
 func (d *decoder) uvarint() uint64 {
 	v, n := binary.Uvarint(d.b)
-	if n <= 0 {
-		d.fail("truncated")
+	if n <= 0 || n > 1 && d.b[n-1] == 0 {
+		d.fail("a number is truncated or not in its shortest form")
 		return 0
 	}
 	d.b = d.b[n:]

@@ -65,6 +65,7 @@ type KeyRate struct {
 	Key    uint64
 	Rate   float64 // requests per second, > 0
 	Tokens float64 // mean prompt tokens
+	Home   int     // worker that served it last, as index into Fleet.Workers plus one; 0 = unknown or gone
 }
 
 // PlanInput is everything a planner may use.

@@ -85,10 +85,12 @@ func (r *Rest) validate(workers int) error {
 	if r.Sample < 0 {
 		return fmt.Errorf("plan rest samples %d workers", r.Sample)
 	}
+	seen := make([]bool, workers)
 	for _, w := range r.Among {
-		if int(w) >= workers {
-			return fmt.Errorf("plan rest is among worker %d of %d", w, workers)
+		if int(w) >= workers || seen[w] {
+			return fmt.Errorf("plan rest is among worker %d of %d, which is unknown or repeated", w, workers)
 		}
+		seen[w] = true
 	}
 	if math.IsNaN(r.Bound) {
 		return fmt.Errorf("plan rest has a bound that is not a number")

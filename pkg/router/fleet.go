@@ -1,0 +1,180 @@
+package router
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"gatewayd/pkg/estimator"
+)
+
+// maxWorkerID is the longest worker ID in bytes.
+const maxWorkerID = 1 << 10
+
+// Member is one worker of the pool as discovery sees it.
+type Member struct {
+	Worker
+	Adapters []string // LoRA adapters loaded, beside the base model
+	Down     bool     // takes no new requests: unhealthy, tripped or draining
+}
+
+// same reports whether two members differ in nothing but scraped loads.
+func (m Member) same(o Member) bool {
+	m.Load, o.Load = Load{}, Load{}
+	return m.Worker == o.Worker && m.Down == o.Down && slices.Equal(m.Adapters, o.Adapters)
+}
+
+// SetFleet replaces the pool's workers. A worker with a known ID and
+// incarnation keeps its ledger; a new incarnation starts with none and an
+// empty cache. Nothing changes, and no plan becomes due, when only loads differ.
+// It fails, and changes nothing, on IDs that are empty, repeated or longer than
+// 1024 bytes, and on more than MaxPlanWorkers workers.
+func (c *Core) SetFleet(now Time, members []Member) error {
+	members = slices.Clone(members)
+	slices.SortFunc(members, func(a, b Member) int { return cmp.Compare(a.ID, b.ID) })
+	for i := range members {
+		m := &members[i]
+		m.Carbon.GramsPerKWh = m.Carbon.GramsPerKWh.finite()
+		if m.ID == "" || len(m.ID) > maxWorkerID || i > 0 && members[i-1].ID == m.ID {
+			return fmt.Errorf("fleet of pool %q: worker ID %.40q is empty, repeated or longer than %d bytes", c.cfg.Pool, m.ID, maxWorkerID)
+		}
+	}
+	if len(members) > MaxPlanWorkers {
+		return fmt.Errorf("fleet of pool %q has %d workers, at most %d are allowed", c.cfg.Pool, len(members), MaxPlanWorkers)
+	}
+	if c.fleet > 0 && slices.EqualFunc(members, c.workers, func(m Member, w *worker) bool { return m.same(w.info) }) {
+		return nil
+	}
+	before := c.workers
+	c.workers = make([]*worker, 0, len(members))
+	for _, m := range members {
+		for len(before) > 0 && before[0].info.ID < m.ID {
+			c.leave(now, before[0])
+			before = before[1:]
+		}
+		var old *worker
+		if len(before) > 0 && before[0].info.ID == m.ID {
+			old, before = before[0], before[1:]
+		}
+		c.enter(now, old, m)
+	}
+	for _, w := range before {
+		c.leave(now, w)
+	}
+	c.fleet++
+	c.forgetCached()
+	for i := range c.links {
+		c.links[i].remap(c.workers)
+	}
+	c.applyPeers()
+	return nil
+}
+
+// enter puts a member into the next slot; old is what was known of its ID, nil
+// if nothing.
+func (c *Core) enter(now Time, old *worker, m Member) {
+	w, wasUp := old, old != nil && !old.info.Down
+	if old == nil || old.info.Incarnation != m.Incarnation {
+		w = c.newWorker(m.ID)
+		if old != nil {
+			c.detach(old)
+			c.emit(Event{Kind: WorkerRestarted, At: now, Worker: WorkerRef{m.ID, m.Incarnation}})
+		}
+	}
+	m.Load = mergeGauges(m.Load, w.info.Load)
+	w.info, w.slot = m, len(c.workers)
+	c.workers = append(c.workers, w)
+	switch {
+	case !wasUp && !m.Down:
+		c.emit(Event{Kind: WorkerUp, At: now, Worker: w.ref()})
+	case wasUp && m.Down:
+		c.emit(Event{Kind: WorkerGone, At: now, Worker: w.ref()})
+	}
+}
+
+func (c *Core) leave(now Time, w *worker) {
+	c.detach(w)
+	if !w.info.Down {
+		c.emit(Event{Kind: WorkerGone, At: now, Worker: w.ref()})
+	}
+}
+
+// detach takes a life of a worker out of the fleet; its requests keep it.
+func (c *Core) detach(w *worker) {
+	w.slot = -1
+	c.index.forget(w)
+}
+
+// SetLoad stores scraped figures of a worker; unknown workers are ignored, and
+// a figure that is not a finite number is unknown. The ledger's own figures are
+// not touched.
+func (c *Core) SetLoad(id string, running, waiting, kvUsed Gauge) {
+	if i := c.slot(id); i >= 0 {
+		l := &c.workers[i].info.Load
+		l.Running, l.Waiting, l.KVUsed = running.finite(), waiting.finite(), kvUsed.finite()
+	}
+}
+
+// ClearCache drops what is believed to be in a worker's prefix cache.
+func (c *Core) ClearCache(now Time, id string) {
+	if i := c.slot(id); i >= 0 {
+		c.index.forget(c.workers[i])
+		c.forgetCached()
+		c.emit(Event{Kind: CacheCleared, At: now, Worker: c.workers[i].ref()})
+	}
+}
+
+// slot returns the fleet slot of a worker ID, -1 if it is not in the fleet.
+func (c *Core) slot(id string) int {
+	i, ok := slices.BinarySearchFunc(c.workers, id, func(w *worker, id string) int { return cmp.Compare(w.info.ID, id) })
+	if !ok {
+		return -1
+	}
+	return i
+}
+
+// Loads returns the fleet with its loads at now, workers that are down included.
+func (c *Core) Loads(now Time) []Member {
+	out := make([]Member, len(c.workers))
+	for i, w := range c.workers {
+		out[i] = w.info
+		out[i].Worker = w.shown(c.peersAge(now))
+	}
+	return out
+}
+
+// shown is the worker as strategies see it.
+func (w *worker) shown(peersAge time.Duration) Worker {
+	out := w.info.Worker
+	out.Load.InFlight, out.Load.QueuedTokens, out.Load.WorkingSet = w.load(), w.tokens(), w.working.tokens
+	out.Load.PeersAge = peersAge
+	out.Load.TTFT, out.Load.Latency = gauge(&w.ttft), gauge(&w.latency)
+	return out
+}
+
+func gauge(m *estimator.Mean) Gauge {
+	if v, ok := m.Value(); ok {
+		return Gauge{v, Time(m.Last())}
+	}
+	return Unknown
+}
+
+// mergeGauges keeps the newer of the scraped figures that discovery brings and
+// those already stored; the zero gauge of a fresh record is unknown.
+func mergeGauges(fresh, stored Load) Load {
+	pick := func(a, b Gauge) Gauge {
+		if a = a.finite(); a == (Gauge{}) {
+			a = Unknown
+		}
+		if b != (Gauge{}) && b.At > a.At {
+			return b
+		}
+		return a
+	}
+	return Load{
+		Running: pick(fresh.Running, stored.Running),
+		Waiting: pick(fresh.Waiting, stored.Waiting),
+		KVUsed:  pick(fresh.KVUsed, stored.KVUsed),
+	}
+}

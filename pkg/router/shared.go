@@ -1,0 +1,83 @@
+package router
+
+import "encoding/binary"
+
+// holdFamily prefixes the fact family of a strategy's shared holds.
+const holdFamily = "hold/"
+
+// share tells other gateways of a hold, anew when half of its time has passed.
+func (c *Core) share(now Time, k *link, key uint64, h *hold) {
+	if c.cfg.FetchDeadline > 0 && (h.saved == Never || h.saved.Sub(now) < h.ttl/2) {
+		h.saved = h.until
+		c.write(Write{Fact{FactKey{k.family, key}, encodeRef(h.worker.ref())}, h.ttl})
+	}
+}
+
+// needsHold reports whether another gateway may hold the key for the strategy
+// while this one does not.
+func (c *Core) needsHold(now Time, k *link, l *life) bool {
+	if l.req.Key == 0 || !k.binds() {
+		return false
+	}
+	h := k.holds.get(l.req.Key)
+	return h == nil || !h.alive(now) || !c.serves(h.worker, l)
+}
+
+// reads reports whether the strategy would be asked with shared facts.
+func (k *link) reads(l *life) bool { return l.req.Key != 0 && k.info.Routes && len(k.info.Facts) > 0 }
+
+// factKeys lists all that the rest of the chain may want, so that one request
+// fetches at most once.
+func (c *Core) factKeys(now Time, l *life) []FactKey {
+	var keys []FactKey
+	for i := l.link; i < len(c.cfg.Links); i++ {
+		k := &c.links[i]
+		if c.needsHold(now, k, l) {
+			keys = append(keys, FactKey{k.family, l.req.Key})
+		}
+		if k.reads(l) && !k.skipped(now) {
+			for _, family := range k.info.Facts {
+				keys = append(keys, FactKey{family, l.req.Key})
+			}
+		}
+	}
+	return keys
+}
+
+// adoptHolds takes over holds that other gateways wrote, if their worker serves
+// the request and did not fail it. Values that make no sense are ignored, as if nobody had written
+// them.
+func (c *Core) adoptHolds(now Time, l *life) {
+	for i := l.link; i < len(c.cfg.Links); i++ {
+		k := &c.links[i]
+		if !c.needsHold(now, k, l) {
+			continue
+		}
+		for _, f := range l.facts {
+			if f.FactKey != (FactKey{k.family, l.req.Key}) {
+				continue
+			}
+			ref, _ := decodeRef(f.Value)
+			slot := c.slot(ref.ID)
+			if slot < 0 {
+				continue
+			}
+			if w := c.workers[slot]; w.ref() == ref && c.serves(w, l) && !l.hasTried(w) {
+				h, _, _ := k.holds.put(f.Key)
+				ttl := k.plan.plan.Bind.TTL
+				*h = hold{worker: w, until: now.Add(ttl), ttl: ttl, saved: Never, guard: k.plan.plan.Guard}
+			}
+		}
+	}
+}
+
+func encodeRef(r WorkerRef) []byte {
+	return append(binary.LittleEndian.AppendUint64(nil, r.Incarnation), r.ID...)
+}
+
+func decodeRef(b []byte) (WorkerRef, bool) {
+	if len(b) <= 8 {
+		return WorkerRef{}, false
+	}
+	return WorkerRef{string(b[8:]), binary.LittleEndian.Uint64(b)}, true
+}
