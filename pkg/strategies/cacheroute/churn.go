@@ -71,3 +71,23 @@ func carry(previous *router.Plan, workers []router.Worker) *router.Table {
 	}
 	return carried
 }
+
+// settled adds to a table the keys of rates that are not in it and whose last
+// worker is known, as living there: a session that has begun somewhere is warm
+// there, whoever chose the place.
+func settled(t *router.Table, rates []router.KeyRate) *router.Table {
+	out := &router.Table{}
+	at := 0 // both lists ascend
+	for _, r := range rates {
+		for ; at < len(t.Keys) && t.Keys[at] < r.Key; at++ {
+			out.Append(t.Keys[at], t.Of(at)...)
+		}
+		if r.Home > 0 && (at == len(t.Keys) || t.Keys[at] != r.Key) {
+			out.Append(r.Key, uint16(r.Home-1))
+		}
+	}
+	for ; at < len(t.Keys); at++ {
+		out.Append(t.Keys[at], t.Of(at)...)
+	}
+	return out
+}

@@ -98,7 +98,7 @@ func (c config) planned(in router.PlanInput, qcap, unkeyed float64) (Placement, 
 		}
 	}
 	before := carry(in.Previous, in.Fleet.Workers)
-	placed, err := p.Place(rates, before)
+	placed, err := p.Place(rates, settled(before, in.Rates))
 	moved, churn := Churn(before, &placed.Table)
 	return placed, fmt.Sprintf("%s, %d moved, churn %.3f", note, len(moved), churn), err
 }

@@ -84,6 +84,11 @@ func check(in router.PlanInput) error {
 	if err := Ascending(in.Rates); err != nil {
 		return err
 	}
+	for _, r := range in.Rates {
+		if r.Home < 0 || r.Home > len(in.Fleet.Workers) {
+			return fmt.Errorf("key %d: home %d is not the place of one of %d workers", r.Key, r.Home, len(in.Fleet.Workers))
+		}
+	}
 	if in.Previous == nil {
 		return nil
 	}

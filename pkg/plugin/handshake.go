@@ -1,0 +1,93 @@
+package plugin
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	goplugin "github.com/hashicorp/go-plugin"
+)
+
+// Protocol is the version of the strategy protocol that this package speaks.
+const Protocol = 1
+
+// handshake is what both sides agree on before they talk. The cookie is no
+// secret: it tells an executable that a host started it.
+func handshake() goplugin.HandshakeConfig {
+	return goplugin.HandshakeConfig{
+		ProtocolVersion:  Protocol,
+		MagicCookieKey:   "GATEWAYD_PLUGIN",
+		MagicCookieValue: "strategy",
+	}
+}
+
+const (
+	envDir       = "GATEWAYD_PLUGIN_DIR" // the process's private directory
+	dispenseName = "strategy"
+)
+
+const hintAuthor = "the executable must serve strategies with plugin.Serve and print nothing to standard output before that; use standard error"
+
+// checkHandshake reads the line "core|protocol|network|address|transport" that
+// a plugin prints first. It returns what is wrong with it and a hint.
+func checkHandshake(line string) (err error, hint string) {
+	parts := strings.Split(strings.TrimSpace(line), "|")
+	if len(parts) < 5 {
+		return fmt.Errorf("%w handshake: its first line is %q", ErrInvalid, short(line)), hintAuthor
+	}
+	core, errCore := strconv.Atoi(parts[0])
+	version, errVersion := strconv.Atoi(parts[1])
+	switch {
+	case errCore != nil || errVersion != nil:
+		return fmt.Errorf("%w handshake: its first line is %q", ErrInvalid, short(line)), hintAuthor
+	case core != goplugin.CoreProtocolVersion:
+		return fmt.Errorf("%w handshake: go-plugin core protocol %d, this gateway needs %d", ErrInvalid, core, goplugin.CoreProtocolVersion),
+			"rebuild the plugin with a current go-plugin"
+	case version != Protocol:
+		return fmt.Errorf("%w version: the plugin speaks strategy protocol %d, this gateway speaks %d", ErrInvalid, version, Protocol),
+			"rebuild the plugin against this gateway's version, or use a gateway of the plugin's"
+	case parts[2] != "unix":
+		return fmt.Errorf("%w handshake: network %q, this gateway needs unix", ErrInvalid, short(parts[2])), hintAuthor
+	case parts[4] != string(goplugin.ProtocolGRPC):
+		return fmt.Errorf("%w handshake: transport %q, this gateway needs grpc", ErrInvalid, short(parts[4])), hintAuthor
+	}
+	return nil, ""
+}
+
+// firstLine catches the first line that is written and hands the rest on.
+type firstLine struct {
+	found chan string // gets the line once
+	rest  *output
+	begun []byte
+	done  bool
+}
+
+func newFirstLine(rest *output) *firstLine {
+	return &firstLine{found: make(chan string, 1), rest: rest}
+}
+
+// Write takes the next bytes of the stream; it never fails.
+func (f *firstLine) Write(p []byte) (int, error) {
+	if f.done {
+		return f.rest.Write(p)
+	}
+	line, rest, whole := bytes.Cut(p, []byte{'\n'})
+	f.begun = append(f.begun, line...)
+	if whole || len(f.begun) > lineBytes {
+		f.end()
+		f.rest.Write(rest)
+	}
+	return len(p), nil
+}
+
+// end closes the first line although it has no end.
+func (f *firstLine) end() {
+	if !f.done && len(f.begun) > 0 {
+		f.found <- string(f.begun)
+		f.done = true
+	}
+}
+
+var errNoHandshake = errors.New("it ended before the handshake")
