@@ -33,7 +33,7 @@ proto: ## generate the Go code of the plugin protocol
 	@scripts/proto.sh
 
 docs: ## regenerate the pages that are made from code
-	$(GO) test -count=1 ./internal/config -update
+	$(GO) test -count=1 ./internal/config ./internal/telemetry -update
 
 test-llamacpp: ## run a real engine (llama.cpp) behind the gateway; downloads it
 	@test/llamacpp/run.sh

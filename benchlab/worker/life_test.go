@@ -25,7 +25,7 @@ func TestDisconnect(t *testing.T) {
 				defer cancel()
 				body := strings.Replace(chatBody(100, 5000), "true", stream, 1)
 				s.Handler().ServeHTTP(httptest.NewRecorder(), post(ctx, body))
-				time.Sleep(20 * time.Millisecond)
+				<-time.After(20 * time.Millisecond)
 				stats, err := s.Stats(t.Context())
 				if err != nil {
 					t.Fatal(err)
@@ -119,7 +119,7 @@ func TestBusy(t *testing.T) {
 		for range 3 {
 			go ask()
 		}
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		ask()
 		count := map[int]int{}
 		for range 4 {

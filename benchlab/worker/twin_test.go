@@ -176,7 +176,7 @@ func play(t *testing.T, s *Server, turns []turn) (got []*stopwatch) {
 		w := &stopwatch{ResponseRecorder: httptest.NewRecorder(), begun: begun}
 		got = append(got, w)
 		clients.Go(func() {
-			time.Sleep(x.at) // of the bubble's clock: the schedule itself
+			<-time.After(x.at) // of the bubble's clock: the schedule itself
 			s.Handler().ServeHTTP(w, post(t.Context(), chatBody(x.words, x.tokens)))
 		})
 	}

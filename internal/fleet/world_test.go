@@ -120,7 +120,7 @@ func run(t *testing.T, specs []Spec, o Options, test func(t *testing.T, f *Fleet
 
 // pass lets virtual time pass.
 func pass(d time.Duration) {
-	time.Sleep(d)
+	<-time.After(d)
 	synctest.Wait()
 }
 

@@ -1,0 +1,271 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"gatewayd/benchlab/engine"
+	"gatewayd/benchlab/worker"
+	"gatewayd/internal/daemon"
+	"gatewayd/pkg/plugin"
+	"gatewayd/pkg/router"
+)
+
+// askingStrategy is a strategy with Route only: it asks for every request, and
+// always wants the last worker.
+const askingStrategy = "asking-strategy"
+
+// TestMain makes the test binary three programs: the tests, the gateway, and
+// the strategies that gateways start.
+func TestMain(m *testing.M) {
+	switch {
+	case len(os.Args) == 2 && os.Args[1] == askingStrategy:
+		plugin.Serve(router.Definition{Name: askingStrategy, Version: "1", New: func(router.Options, uint64) (router.Instance, error) { return asking{}, nil }})
+	case os.Getenv("GATEWAYD_TEST_RUN") != "", len(os.Args) > 1 && os.Args[1] == daemon.BundledCommand:
+		main()
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+type asking struct{}
+
+func (asking) Info() router.Info {
+	return router.Info{Name: askingStrategy, Version: "1", Routes: true}
+}
+
+func (asking) Route(in router.Input) router.Decision {
+	return router.Decision{Verdict: router.Route, Ranking: []router.Placement{{Worker: len(in.Workers) - 1}}, Reason: "last"}
+}
+
+// askingPlugin returns the path of an executable that serves askingStrategy.
+func askingPlugin(t *testing.T) string {
+	path := filepath.Join(t.TempDir(), "asking")
+	script := fmt.Sprintf("#!/bin/sh\nexec %q %s\n", os.Args[0], askingStrategy)
+	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// patience bounds every wait of these tests; it is for hangs, not for speed.
+func patience(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// until polls a condition.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	ctx := patience(t)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("waited in vain for %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+// emulatedWorker starts an emulated worker and returns its URL.
+func emulatedWorker(t *testing.T) string {
+	t.Helper()
+	profile, err := engine.ProfileByName("llama-3.1-8b-h100")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := worker.New(worker.Config{Models: []string{"m"}, Profile: profile, Speed: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(s.Handler())
+	t.Cleanup(func() { server.Close(); s.Close() })
+	return server.URL
+}
+
+// gateway is a gateway in a process of its own.
+type gateway struct {
+	t          *testing.T
+	cmd        *exec.Cmd
+	api, admin string
+	mu         sync.Mutex
+	log        bytes.Buffer
+	ended      chan error
+}
+
+// startGateway runs `gatewayd serve` with the arguments and waits until it is ready.
+func startGateway(t *testing.T, env map[string]string, args ...string) *gateway {
+	t.Helper()
+	g := &gateway{t: t, ended: make(chan error, 1)}
+	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json", "--log-level", "debug"}, args...)
+	g.cmd = exec.Command(os.Args[0], args...)
+	g.cmd.Env = append(os.Environ(), "GATEWAYD_TEST_RUN=1")
+	for k, v := range env {
+		g.cmd.Env = append(g.cmd.Env, k+"="+v)
+	}
+	stderr, err := g.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	serving := make(chan struct{})
+	go g.read(stderr, serving)
+	t.Cleanup(func() {
+		g.cmd.Process.Kill()
+		<-g.ended
+		if t.Failed() {
+			t.Logf("log of the gateway:\n%s", g.logged())
+		}
+	})
+	select {
+	case <-serving:
+	case <-patience(t).Done():
+		t.Fatal("the gateway did not start to serve")
+	}
+	if g.api == "" {
+		t.Fatalf("the gateway ended at its start:\n%s", g.logged())
+	}
+	until(t, "readiness", func() bool {
+		resp, err := http.Get("http://" + g.api + "/readyz")
+		if err != nil {
+			return false
+		}
+		resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
+	return g
+}
+
+// read keeps the log and finds the addresses in it.
+func (g *gateway) read(stderr io.Reader, serving chan struct{}) {
+	once := sync.OnceFunc(func() { close(serving) })
+	lines := bufio.NewScanner(stderr)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var line struct {
+			Message string `json:"@message"`
+			API     string `json:"api"`
+			Admin   string `json:"admin"`
+		}
+		g.mu.Lock()
+		g.log.Write(append(lines.Bytes(), '\n'))
+		g.mu.Unlock()
+		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Message == "serving" {
+			g.api, g.admin = strings.TrimPrefix(line.API, "http://"), line.Admin
+			once()
+		}
+	}
+	once()
+	g.ended <- g.cmd.Wait()
+	g.ended <- nil
+}
+
+func (g *gateway) logged() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.log.String()
+}
+
+// get returns the body of an admin page.
+func (g *gateway) get(path string) string {
+	g.t.Helper()
+	resp, err := http.Get("http://" + g.admin + path)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return string(b)
+}
+
+// plan is what /plans says of one plan.
+type plan struct {
+	Strategy string              `json:"strategy"`
+	Version  uint64              `json:"version"`
+	Planner  bool                `json:"planned_here"`
+	Keys     int                 `json:"keys"`
+	Holds    int                 `json:"holds"`
+	Table    map[string][]string `json:"table"`
+}
+
+func (g *gateway) plan(strategy string) plan {
+	g.t.Helper()
+	var plans []plan
+	if err := json.Unmarshal([]byte(g.get("/plans?keys=1000")), &plans); err != nil {
+		g.t.Fatal(err)
+	}
+	for _, p := range plans {
+		if p.Strategy == strategy {
+			return p
+		}
+	}
+	return plan{}
+}
+
+// chat sends a chat completion for a session and returns the response, read.
+func (g *gateway) chat(session string, stream bool) (*http.Response, string, error) {
+	body := fmt.Sprintf(`{"model":"m","stream":%v,"max_tokens":3,"messages":[{"role":"user","content":"Hello from %s"}]}`, stream, session)
+	req, err := http.NewRequest(http.MethodPost, "http://"+g.api+"/v1/chat/completions", strings.NewReader(body))
+	if err != nil {
+		return nil, "", err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("X-Session-Id", session)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, "", err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	return resp, string(b), err
+}
+
+// mustChat fails the test unless the answer is a 200; it returns the worker.
+func (g *gateway) mustChat(session string) (worker string) {
+	g.t.Helper()
+	resp, body, err := g.chat(session, false)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		g.t.Fatalf("status %s: %s", resp.Status, body)
+	}
+	return resp.Header.Get("X-Gatewayd-Worker")
+}
+
+// stop ends the gateway as an operator would, and wants exit code 0.
+func (g *gateway) stop(signal os.Signal) {
+	g.t.Helper()
+	if err := g.cmd.Process.Signal(signal); err != nil {
+		g.t.Fatal(err)
+	}
+	select {
+	case err := <-g.ended:
+		if err != nil {
+			g.t.Errorf("the gateway ended with %v", err)
+		}
+	case <-patience(g.t).Done():
+		g.t.Fatal("the gateway did not end")
+	}
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/urfave/cli/v2"
+
+	"gatewayd/internal/config"
+	"gatewayd/internal/daemon"
+	"gatewayd/pkg/plugin/ref"
+)
+
+func serveCommand(p process) *cli.Command {
+	return &cli.Command{
+		Name:  "serve",
+		Usage: "run the gateway",
+		UsageText: "gatewayd serve --config FILE\n" +
+			"gatewayd serve --worker URL [--worker URL]... [--plugin NAME|PATH[:key=value...]]...\n\n" +
+			"Example:\n   gatewayd serve --worker http://127.0.0.1:8000 --worker http://127.0.0.1:8001 --plugin cacheroute --plugin sticky --plugin joule:mode=carbon",
+		Description: "Serves /v1/chat/completions, /v1/completions, /v1/embeddings and /v1/models. Flags win over the\n" +
+			"file. Strategies are asked in the order given; two choices by least load is built in behind the\n" +
+			"last. SIGINT and SIGTERM let running requests end (timeouts.shutdown_grace), a second one does not.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "config", Usage: "YAML `FILE`; docs/config.md lists the settings"},
+			&cli.StringSliceFlag{Name: "worker", Usage: "base `URL` of a worker; may be repeated"},
+			&cli.StringSliceFlag{Name: "plugin", Usage: "strategy as `NAME|PATH[:key=value...]`; may be repeated, the order counts"},
+			&cli.StringFlag{Name: "redis", Usage: "`URL` of the state shared with other gateways; without it state is in memory"},
+			&cli.StringFlag{Name: "listen", Usage: "`ADDR` of the API, host:port"},
+			&cli.StringFlag{Name: "admin-listen", Usage: "`ADDR` of metrics and administration, host:port"},
+			&cli.StringFlag{Name: "log-level", Usage: "least `LEVEL` logged: trace, debug, info, warn or error"},
+			&cli.StringFlag{Name: "log-format", Usage: "`FORM` of log lines: text or json"},
+		},
+		OnUsageError: wrongUsage,
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			cfg, err := settings(c)
+			if err != nil {
+				return usageError{err}
+			}
+			return serve(c.Context, p, cfg)
+		},
+	}
+}
+
+// settings reads the file, if there is one, and lays the flags over it.
+func settings(c *cli.Context) (config.Config, error) {
+	cfg := config.Default()
+	if file := c.String("config"); file != "" {
+		var err error
+		if cfg, err = config.LoadFile(file); err != nil {
+			return cfg, err
+		}
+	}
+	if workers := c.StringSlice("worker"); len(workers) > 0 {
+		cfg.Workers = nil
+		for _, w := range workers {
+			cfg.Workers = append(cfg.Workers, config.Worker{URL: w})
+		}
+	}
+	if plugins := c.StringSlice("plugin"); len(plugins) > 0 {
+		cfg.Strategies = nil
+		for _, text := range plugins {
+			r, err := ref.Parse(text)
+			if err != nil {
+				return cfg, fmt.Errorf("--plugin: %w", err)
+			}
+			cfg.Strategies = append(cfg.Strategies, r)
+		}
+	}
+	for flag, setting := range map[string]*string{
+		"redis": &cfg.State.Redis, "listen": &cfg.Listen, "admin-listen": &cfg.AdminListen,
+		"log-level": &cfg.Log.Level, "log-format": &cfg.Log.Format,
+	} {
+		if c.IsSet(flag) {
+			*setting = c.String(flag)
+		}
+	}
+	if len(cfg.Workers) == 0 {
+		return cfg, errors.New("no worker is given\nhint: add --worker URL, or --config FILE with workers; gatewayd demo runs without any")
+	}
+	return cfg, cfg.Validate()
+}
+
+func newLogger(c config.Log, to io.Writer) hclog.Logger {
+	return hclog.New(&hclog.LoggerOptions{
+		Name: "gatewayd", Level: hclog.LevelFromString(c.Level), Output: to, JSONFormat: c.Format == "json",
+	})
+}
+
+func serve(ctx context.Context, p process, cfg config.Config) error {
+	log := newLogger(cfg.Log, p.stderr)
+	d, err := daemon.Start(ctx, daemon.Options{Config: cfg, Version: version, Logger: log, Getenv: p.getenv})
+	if err != nil {
+		return err
+	}
+	log.Info("serving", "api", "http://"+d.Addr(), "admin", d.AdminAddr(), "workers", len(cfg.Workers), "chain", strings.Join(d.Set().Strategies(), " -> "))
+	return attend(ctx, d, cfg, log)
+}
+
+// attend waits for the end and takes the gateway down.
+func attend(ctx context.Context, d *daemon.Daemon, cfg config.Config, log hclog.Logger) error {
+	var failure error
+	select {
+	case <-ctx.Done():
+		log.Info("stopping: running requests may end", "grace", cfg.Timeouts.ShutdownGrace)
+	case failure = <-d.Failed():
+	}
+	grace, cancel := context.WithTimeout(context.Background(), cfg.Timeouts.ShutdownGrace)
+	defer cancel()
+	stopAgain := onSecondSignal(cancel)
+	defer stopAgain()
+	return errors.Join(failure, d.Shutdown(grace))
+}

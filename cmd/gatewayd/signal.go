@@ -1,0 +1,26 @@
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// onSecondSignal calls f when the user asks to end once more. The returned
+// function ends the wait.
+func onSecondSignal(f func()) (stop func()) {
+	signals := make(chan os.Signal, 1)
+	done := make(chan struct{})
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case <-signals:
+			f()
+		case <-done:
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(done)
+	}
+}

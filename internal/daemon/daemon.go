@@ -1,0 +1,254 @@
+// Package daemon puts a gateway together from its configuration and takes it
+// apart again in the right order.
+package daemon
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"gatewayd/internal/admin"
+	"gatewayd/internal/config"
+	"gatewayd/internal/fleet"
+	"gatewayd/internal/gateway"
+	"gatewayd/internal/pool"
+	"gatewayd/internal/telemetry"
+	"gatewayd/pkg/router"
+	"gatewayd/state"
+	"gatewayd/state/memory"
+	"gatewayd/state/redis"
+)
+
+// Options sets up a Daemon.
+type Options struct {
+	Config  config.Config // valid
+	Version string
+	Logger  hclog.Logger
+	// Getenv reads the OTEL_* variables; nil means the process's environment.
+	Getenv func(string) string
+	// Store is used instead of the one that Config names.
+	Store state.Store
+}
+
+// Daemon is a running gateway.
+type Daemon struct {
+	o         Options
+	log       hclog.Logger
+	telemetry *telemetry.Telemetry
+	store     state.Store
+	set       *pool.Set
+	fleet     *fleet.Fleet
+	gateway   *gateway.Server
+
+	api, admin         *http.Server
+	apiAddr, adminAddr net.Addr
+	failed             chan error
+	stop               context.CancelFunc
+	done               chan struct{}
+}
+
+// Start starts a gateway. It serves when Start returns; workers may still be
+// unknown then (see /readyz).
+func Start(ctx context.Context, o Options) (_ *Daemon, err error) {
+	d := &Daemon{o: o, log: o.Logger, failed: make(chan error, 2), done: make(chan struct{})}
+	var undo []func()
+	defer func() {
+		if err != nil {
+			for i := len(undo) - 1; i >= 0; i-- {
+				undo[i]()
+			}
+		}
+	}()
+	d.telemetry, err = telemetry.Setup(ctx, telemetry.Options{Version: o.Version, Getenv: o.Getenv, Logger: o.Logger})
+	if err != nil {
+		return nil, err
+	}
+	undo = append(undo, func() { d.telemetry.Shutdown(context.Background()) })
+	api, err := listen("listen", o.Config.Listen)
+	if err != nil {
+		return nil, err
+	}
+	undo = append(undo, func() { api.Close() })
+	d.apiAddr = api.Addr()
+	var adminListener net.Listener
+	if o.Config.AdminListen != "" {
+		if adminListener, err = listen("admin_listen", o.Config.AdminListen); err != nil {
+			return nil, err
+		}
+		undo = append(undo, func() { adminListener.Close() })
+		d.adminAddr = adminListener.Addr()
+	}
+	if err = d.openStore(); err != nil {
+		return nil, err
+	}
+	undo = append(undo, func() { d.store.Close() })
+	strategies, err := processes(o.Config)
+	if err != nil {
+		return nil, err
+	}
+	if d.set, err = pool.NewSet(ctx, d.setConfig(strategies)); err != nil {
+		return nil, err
+	}
+	undo = append(undo, d.set.Close)
+	specs, err := fleet.Specs(o.Config, router.Time(time.Now().UnixNano()))
+	if err != nil {
+		return nil, err
+	}
+	d.fleet, err = fleet.New(specs, fleet.Options{Probe: o.Config.Probe, Breaker: o.Config.Breaker, OnChange: d.set.Update, Logger: o.Logger.Named("fleet")})
+	if err != nil {
+		return nil, err
+	}
+	d.gateway = gateway.New(gateway.Options{Config: o.Config, Pools: d.set, Workers: d.fleet, Telemetry: d.telemetry, Logger: o.Logger})
+	d.serve(api, adminListener)
+	return d, nil
+}
+
+func listen(setting, addr string) (net.Listener, error) {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w\nhint: another program may have the port; name another address, or port 0 for a free one", setting, addr, err)
+	}
+	return l, nil
+}
+
+func (d *Daemon) openStore() (err error) {
+	switch c := d.o.Config.State; {
+	case d.o.Store != nil:
+		d.store = d.o.Store
+	case c.Redis != "":
+		d.store, err = redis.Open(c.Redis, redis.Options{Namespace: c.Namespace})
+	default:
+		d.store = memory.New(memory.Options{})
+	}
+	return err
+}
+
+func (d *Daemon) shared() bool { return d.o.Store != nil || d.o.Config.State.Redis != "" }
+
+func (d *Daemon) setConfig(strategies []pool.StrategySpec) pool.SetConfig {
+	c := d.o.Config
+	core := router.Config{
+		Seed: seed(), PlanInterval: c.Plan.Interval, AskDeadline: c.Plugins.DecisionTimeout,
+		MaxAttempts: c.Limits.Attempts, MaxQueue: c.Limits.Queue, MaxWait: c.Limits.QueueWait,
+		MaxLife: c.Timeouts.Total + time.Minute,
+	}
+	if core.MaxQueue == 0 {
+		core.MaxQueue = -1 // none, where 0 is the core's default
+	}
+	if d.shared() {
+		core.FetchDeadline = c.State.LookupBudget
+	}
+	return pool.SetConfig{
+		Gateway: name(), Strategies: strategies, Core: core, Store: d.store, Shared: d.shared(),
+		SyncInterval: c.State.SyncInterval, PlanTimeout: 10 * time.Second, Telemetry: d.telemetry, Logger: d.log,
+	}
+}
+
+// seed and name differ between gateways, so that two of them do not draw alike
+// and no two share a name.
+func seed() uint64 {
+	var b [8]byte
+	rand.Read(b[:]) // never fails (crypto/rand)
+	return router.HashID(string(b[:]))
+}
+
+func name() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "gateway"
+	}
+	var b [6]byte
+	rand.Read(b[:])
+	return host + "-" + hex.EncodeToString(b[:])
+}
+
+func (d *Daemon) serve(api, adminListener net.Listener) {
+	ctx, stop := context.WithCancel(context.Background())
+	d.stop = stop
+	go func() {
+		defer close(d.done)
+		d.loads(ctx)
+	}()
+	d.api = &http.Server{
+		Handler: d.gateway, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: int(d.o.Config.Limits.HeaderBytes), ErrorLog: d.log.Named("http").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
+	}
+	start := func(s *http.Server, l net.Listener) {
+		go func() {
+			if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+				d.failed <- err
+			}
+		}()
+	}
+	start(d.api, api)
+	if adminListener != nil {
+		d.admin = &http.Server{Handler: admin.New(d.o.Version, d.telemetry.Metrics.Handler(), d.set, d.fleet), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
+		start(d.admin, adminListener)
+	}
+}
+
+// loads takes over the workers' scraped figures a few times a second.
+func (d *Daemon) loads(ctx context.Context) {
+	ticker := time.NewTicker(500 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			d.set.Loads(d.fleet)
+		}
+	}
+}
+
+// Addr returns the address that the API is served at.
+func (d *Daemon) Addr() string { return d.apiAddr.String() }
+
+// AdminAddr returns the address of the admin listener, "" if there is none.
+func (d *Daemon) AdminAddr() string {
+	if d.adminAddr == nil {
+		return ""
+	}
+	return d.adminAddr.String()
+}
+
+// Set returns the gateway's pools, for tests and reports.
+func (d *Daemon) Set() *pool.Set { return d.set }
+
+// Failed receives an error when a listener breaks.
+func (d *Daemon) Failed() <-chan error { return d.failed }
+
+// Shutdown stops the gateway: readiness fails at once, running requests may
+// end until ctx is done, then everything is taken down. The error says that
+// requests were cut off.
+func (d *Daemon) Shutdown(ctx context.Context) error {
+	d.gateway.Drain()
+	err := d.api.Shutdown(ctx)
+	if err != nil {
+		err = fmt.Errorf("requests were cut off after the grace time: %w", err)
+		d.api.Close()
+	}
+	d.stop()
+	<-d.done
+	d.fleet.Close()
+	d.set.Close()
+	d.gateway.Close()
+	if d.admin != nil {
+		d.admin.Close()
+	}
+	if cerr := d.store.Close(); cerr != nil {
+		d.log.Debug("the state store was not closed well", "error", cerr)
+	}
+	if terr := d.telemetry.Shutdown(context.Background()); terr != nil {
+		d.log.Warn("telemetry was not flushed", "error", terr)
+	}
+	return err
+}

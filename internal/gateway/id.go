@@ -1,0 +1,30 @@
+package gateway
+
+import (
+	"net/http"
+
+	"github.com/google/uuid"
+)
+
+// maxRequestID is the longest request ID taken over from a client.
+const maxRequestID = 128
+
+// requestID takes the client's X-Request-Id if it is harmless, and makes a
+// random UUID otherwise: some workers (llama-cpp-python) refuse other forms.
+func requestID(h http.Header) string {
+	if id := h.Get("X-Request-Id"); id != "" && len(id) <= maxRequestID && plain(id) {
+		return id
+	}
+	return uuid.NewString()
+}
+
+func plain(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_', c == '.', c == ':', c == '/':
+		default:
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,106 @@
+package gateway
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/tidwall/gjson"
+)
+
+// operation is an endpoint's kind, by the names of the GenAI conventions.
+type operation string
+
+const (
+	chat       operation = "chat"
+	completion operation = "text_completion"
+	embeddings operation = "embeddings"
+)
+
+// peeked is what the gateway reads of a request's body. The body itself is
+// forwarded byte for byte.
+type peeked struct {
+	model          string
+	stream         bool
+	maxTokens      int
+	user, cacheKey string
+	prompt         gjson.Result // messages, prompt or input
+	tools          gjson.Result
+}
+
+// peek reads the wanted fields of a JSON body in one walk. Unknown fields are
+// none of its business. Errors are for the client: they name the field.
+func peek(op operation, body []byte) (peeked, *apiError) {
+	if !gjson.ValidBytes(body) {
+		return peeked{}, badRequest("", "the body is not valid JSON")
+	}
+	root := gjson.ParseBytes(body)
+	if !root.IsObject() {
+		return peeked{}, badRequest("", "the body must be a JSON object")
+	}
+	var p peeked
+	var model gjson.Result
+	var wrong *apiError
+	root.ForEach(func(k, v gjson.Result) bool {
+		switch k.Str {
+		case "model":
+			model = v
+		case "stream":
+			p.stream = v.Bool()
+			wrong = orWrong(wrong, v, k.Str, "true or false", gjson.True, gjson.False)
+		case "max_tokens", "max_completion_tokens":
+			p.maxTokens = max(p.maxTokens, int(min(max(v.Int(), 0), 1<<30)))
+			wrong = orWrong(wrong, v, k.Str, "a number", gjson.Number)
+		case "user":
+			p.user = v.String()
+		case "prompt_cache_key":
+			p.cacheKey = v.String()
+		case "tools":
+			p.tools = v
+		case promptField(op):
+			p.prompt = v
+		}
+		return true
+	})
+	if wrong != nil {
+		return peeked{}, wrong
+	}
+	if model.Type != gjson.String || model.Str == "" {
+		return peeked{}, badRequest("model", "model must be a non-empty string, for example \"model\": \"llama-3.1-8b\"")
+	}
+	p.model = model.String()
+	if !p.prompt.Exists() {
+		return peeked{}, badRequest(promptField(op), fmt.Sprintf("%s is missing", promptField(op)))
+	}
+	if op == chat && !p.prompt.IsArray() {
+		return peeked{}, badRequest("messages", "messages must be an array of messages")
+	}
+	return p, nil
+}
+
+func promptField(op operation) string {
+	switch op {
+	case chat:
+		return "messages"
+	case completion:
+		return "prompt"
+	default:
+		return "input"
+	}
+}
+
+// orWrong keeps the first complaint about a field's type; null counts as absent.
+func orWrong(sofar *apiError, v gjson.Result, field, want string, types ...gjson.Type) *apiError {
+	if sofar != nil || v.Type == gjson.Null {
+		return sofar
+	}
+	for _, t := range types {
+		if v.Type == t {
+			return nil
+		}
+	}
+	return badRequest(field, fmt.Sprintf("%s must be %s", field, want))
+}
+
+func badRequest(param, message string) *apiError {
+	return &apiError{status: http.StatusBadRequest, kind: "invalid_request_error", code: "invalid_request", param: param, message: message}
+}

@@ -1,0 +1,187 @@
+package gateway
+
+import (
+	"encoding/json"
+	"net/http"
+	"path"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"gatewayd/internal/config"
+	"gatewayd/internal/fleet"
+	"gatewayd/internal/pool"
+	"gatewayd/internal/telemetry"
+	"gatewayd/pkg/router"
+)
+
+// Pools finds the pool and adapter that serve a model.
+type Pools interface {
+	Lookup(model string) (p *pool.Pool, adapter string, ok bool)
+}
+
+// Workers is what the edge needs to know of the fleet.
+type Workers interface {
+	Snapshot() *fleet.Snapshot
+	Report(worker string, o fleet.Outcome)
+}
+
+// Options sets up a Server. All fields are required.
+type Options struct {
+	Config    config.Config
+	Pools     Pools
+	Workers   Workers
+	Telemetry *telemetry.Telemetry
+	Logger    hclog.Logger
+}
+
+// Server is the HTTP handler of the API. It is safe for concurrent use.
+type Server struct {
+	cfg       config.Config
+	pools     Pools
+	workers   Workers
+	telemetry *telemetry.Telemetry
+	log       hclog.Logger
+	transport *http.Transport
+	draining  atomic.Bool
+}
+
+// New returns the handler of the API.
+func New(o Options) *Server {
+	return &Server{
+		cfg: o.Config, pools: o.Pools, workers: o.Workers, telemetry: o.Telemetry,
+		log:       o.Logger.Named("gateway"),
+		transport: newTransport(o.Config.Timeouts),
+	}
+}
+
+// Drain makes /readyz fail, so that no new clients are sent here. Requests are
+// still served.
+func (s *Server) Drain() { s.draining.Store(true) }
+
+// Close drops idle connections to workers.
+func (s *Server) Close() { s.transport.CloseIdleConnections() }
+
+// ServeHTTP answers one request. Doubled and trailing slashes in a path do not
+// matter, and nothing is ever redirected.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	route := path.Clean("/" + r.URL.Path)
+	w.Header().Set("X-Request-Id", requestID(r.Header))
+	switch route {
+	case "/v1/chat/completions":
+		s.post(w, r, route, chat)
+	case "/v1/completions":
+		s.post(w, r, route, completion)
+	case "/v1/embeddings":
+		s.post(w, r, route, embeddings)
+	case "/v1/models":
+		s.get(w, r, s.models)
+	case "/health", "/healthz":
+		s.get(w, r, func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "ok") })
+	case "/readyz":
+		s.get(w, r, s.ready)
+	default:
+		if id, ok := strings.CutPrefix(route, "/v1/models/"); ok {
+			s.get(w, r, func(w http.ResponseWriter, _ *http.Request) { s.model(w, id) })
+			return
+		}
+		(&apiError{status: http.StatusNotFound, kind: "invalid_request_error", code: "not_found",
+			message: "there is nothing at this path; the API is /v1/chat/completions, /v1/completions, /v1/embeddings and /v1/models"}).write(w)
+	}
+}
+
+func (s *Server) post(w http.ResponseWriter, r *http.Request, route string, op operation) {
+	if r.Method != http.MethodPost {
+		wrongMethod(w, http.MethodPost)
+		return
+	}
+	s.serve(w, r, route, op)
+}
+
+func (s *Server) get(w http.ResponseWriter, r *http.Request, f http.HandlerFunc) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		wrongMethod(w, http.MethodGet)
+		return
+	}
+	f(w, r)
+}
+
+func wrongMethod(w http.ResponseWriter, want string) {
+	w.Header().Set("Allow", want)
+	(&apiError{status: http.StatusMethodNotAllowed, kind: "invalid_request_error", code: "method_not_allowed",
+		message: "this path takes " + want + " requests only"}).write(w)
+}
+
+// ready answers whether requests can be served: some worker is up and the
+// gateway is not shutting down.
+func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
+	switch {
+	case s.draining.Load():
+		writeText(w, http.StatusServiceUnavailable, "shutting down")
+	case !anyUp(s.workers.Snapshot()):
+		writeText(w, http.StatusServiceUnavailable, "no worker is up")
+	default:
+		writeText(w, http.StatusOK, "ready")
+	}
+}
+
+func anyUp(s *fleet.Snapshot) bool {
+	for _, members := range s.Pools() {
+		for _, m := range members {
+			if !m.Down {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
+	list := struct {
+		Object string            `json:"object"`
+		Data   []json.RawMessage `json:"data"`
+	}{"list", []json.RawMessage{}}
+	for _, m := range s.workers.Snapshot().Models() {
+		list.Data = append(list.Data, m.JSON)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if err := json.NewEncoder(w).Encode(list); err != nil {
+		s.log.Debug("the model list was not sent", "error", err)
+	}
+}
+
+func (s *Server) model(w http.ResponseWriter, id string) {
+	for _, m := range s.workers.Snapshot().Models() {
+		if m.ID == id {
+			w.Header().Set("Content-Type", "application/json")
+			w.Write(append(m.JSON, '\n'))
+			return
+		}
+	}
+	unknownModel(id).write(w)
+}
+
+func writeText(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	w.Write([]byte(text + "\n"))
+}
+
+// provider is the engine behind a worker, unless discovery knows better.
+const provider = "openai_compatible"
+
+// errorWord is the word for an ending in spans and metrics.
+func errorWord(o router.Outcome, e *apiError) string {
+	switch {
+	case e != nil:
+		return e.code
+	case o == router.Completed:
+		return ""
+	default:
+		return o.String()
+	}
+}
+
+func since(t time.Time) time.Duration { return time.Since(t) }

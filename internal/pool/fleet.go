@@ -1,0 +1,114 @@
+package pool
+
+import (
+	"slices"
+	"time"
+
+	"gatewayd/pkg/router"
+)
+
+// otherPools is the name under which the core knows, as one more peer, what the
+// pool's workers carry from other pools of this gateway. No gateway has a name
+// with a blank.
+const otherPools = "other pools"
+
+// SetFleet replaces the pool's workers.
+func (p *Pool) SetFleet(members []router.Member) error {
+	if skew := p.skew(); skew != 0 {
+		members = slices.Clone(members)
+		for i := range members {
+			shift(&members[i].Carbon.GramsPerKWh, skew)
+		}
+	}
+	var err error
+	p.with(func(c *router.Core, now router.Time) router.Step {
+		err = c.SetFleet(now, members)
+		return router.Step{}
+	})
+	p.replan()
+	return err
+}
+
+// SetLoads stores scraped figures.
+func (p *Pool) SetLoads(loads map[string]router.Load) {
+	skew := p.skew()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, l := range loads {
+		for _, g := range []*router.Gauge{&l.Running, &l.Waiting, &l.KVUsed} {
+			shift(g, skew)
+		}
+		p.core.SetLoad(id, l.Running, l.Waiting, l.KVUsed)
+	}
+}
+
+// skew is how far the pool's clock is from the wall's, which others read; 0
+// unless the wall's was set since the pool began.
+func (p *Pool) skew() time.Duration {
+	if d := p.now().Sub(router.Time(time.Now().UnixNano())); d.Abs() > time.Second {
+		return d
+	}
+	return 0
+}
+
+func shift(g *router.Gauge, by time.Duration) {
+	if g.Known() {
+		g.At = g.At.Add(by)
+	}
+}
+
+// Loads returns the pool's workers with their loads.
+func (p *Pool) Loads() []router.Member {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.core.Loads(p.now())
+}
+
+// Peers returns the names of the gateways whose figures are in use.
+func (p *Pool) Peers() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.peers()
+}
+
+// peers is Peers with the lock held.
+func (p *Pool) peers() []string {
+	return slices.DeleteFunc(p.core.Peers(), func(name string) bool { return name == otherPools })
+}
+
+// own returns what the workers carry of this pool's requests, of all gateways,
+// and of those the ones in flight that this gateway sent.
+func (p *Pool) own() (loads []router.WorkerLoad, sent map[string]int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	sent = make(map[string]int, len(p.sent))
+	for _, m := range p.core.Loads(p.now()) {
+		l := router.WorkerLoad{
+			WorkerRef: router.WorkerRef{ID: m.ID, Incarnation: m.Incarnation},
+			InFlight:  m.Load.InFlight, QueuedTokens: m.Load.QueuedTokens,
+		}
+		if c, ok := p.carried[m.ID]; ok && c.Incarnation == m.Incarnation {
+			l.InFlight, l.QueuedTokens = max(l.InFlight-c.InFlight, 0), max(l.QueuedTokens-c.QueuedTokens, 0)
+		}
+		loads = append(loads, l)
+		sent[m.ID] = p.sent[m.ID]
+	}
+	return loads, sent
+}
+
+// Carry tells the pool what its workers carry from other pools, in place of what
+// it was told before; workers that it does not have are ignored.
+func (p *Pool) Carry(loads []router.WorkerLoad) {
+	p.with(func(c *router.Core, now router.Time) router.Step {
+		if p.carried = nil; len(loads) == 0 {
+			c.DropPeer(otherPools)
+			return router.Step{}
+		}
+		p.carried = make(map[string]router.WorkerLoad, len(loads))
+		for _, l := range loads {
+			p.carried[l.ID] = l
+		}
+		c.Import(now, otherPools, router.Snapshot{Loads: loads})
+		return router.Step{}
+	})
+}
