@@ -43,14 +43,14 @@ func newFake(t *testing.T, answer func(w http.ResponseWriter, r *http.Request, b
 		case "/health":
 		case "/v1/models":
 			io.WriteString(w, `{"object":"list","data":[{"id":"m","object":"model"}]}`)
-		default:
-			http.NotFound(w, r)
 		case "/v1/chat/completions", "/v1/completions", "/v1/embeddings":
 			body, _ := io.ReadAll(r.Body)
 			f.mu.Lock()
 			f.requests = append(f.requests, seenRequest{r.URL.RequestURI(), r.Header.Clone(), body})
 			f.mu.Unlock()
 			f.answer(w, r, body)
+		default:
+			http.NotFound(w, r)
 		}
 	}))
 	t.Cleanup(f.Close)

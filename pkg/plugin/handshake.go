@@ -31,29 +31,29 @@ const (
 const hintAuthor = "the executable must serve strategies with plugin.Serve and print nothing to standard output before that; use standard error"
 
 // checkHandshake reads the line "core|protocol|network|address|transport" that
-// a plugin prints first. It returns what is wrong with it and a hint.
-func checkHandshake(line string) (err error, hint string) {
+// a plugin prints first. It returns what is wrong with it, and a hint.
+func checkHandshake(line string) (hint string, err error) {
 	parts := strings.Split(strings.TrimSpace(line), "|")
 	if len(parts) < 5 {
-		return fmt.Errorf("%w handshake: its first line is %q", ErrInvalid, short(line)), hintAuthor
+		return hintAuthor, fmt.Errorf("%w handshake: its first line is %q", ErrInvalid, short(line))
 	}
 	core, errCore := strconv.Atoi(parts[0])
 	version, errVersion := strconv.Atoi(parts[1])
 	switch {
 	case errCore != nil || errVersion != nil:
-		return fmt.Errorf("%w handshake: its first line is %q", ErrInvalid, short(line)), hintAuthor
+		return hintAuthor, fmt.Errorf("%w handshake: its first line is %q", ErrInvalid, short(line))
 	case core != goplugin.CoreProtocolVersion:
-		return fmt.Errorf("%w handshake: go-plugin core protocol %d, this gateway needs %d", ErrInvalid, core, goplugin.CoreProtocolVersion),
-			"rebuild the plugin with a current go-plugin"
+		return "rebuild the plugin with a current go-plugin",
+			fmt.Errorf("%w handshake: go-plugin core protocol %d, this gateway needs %d", ErrInvalid, core, goplugin.CoreProtocolVersion)
 	case version != Protocol:
-		return fmt.Errorf("%w version: the plugin speaks strategy protocol %d, this gateway speaks %d", ErrInvalid, version, Protocol),
-			"rebuild the plugin against this gateway's version, or use a gateway of the plugin's"
+		return "rebuild the plugin against this gateway's version, or use a gateway of the plugin's",
+			fmt.Errorf("%w version: the plugin speaks strategy protocol %d, this gateway speaks %d", ErrInvalid, version, Protocol)
 	case parts[2] != "unix":
-		return fmt.Errorf("%w handshake: network %q, this gateway needs unix", ErrInvalid, short(parts[2])), hintAuthor
+		return hintAuthor, fmt.Errorf("%w handshake: network %q, this gateway needs unix", ErrInvalid, short(parts[2]))
 	case parts[4] != string(goplugin.ProtocolGRPC):
-		return fmt.Errorf("%w handshake: transport %q, this gateway needs grpc", ErrInvalid, short(parts[4])), hintAuthor
+		return hintAuthor, fmt.Errorf("%w handshake: transport %q, this gateway needs grpc", ErrInvalid, short(parts[4]))
 	}
-	return nil, ""
+	return "", nil
 }
 
 // firstLine catches the first line that is written and hands the rest on.

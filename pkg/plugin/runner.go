@@ -85,7 +85,7 @@ func (r *runner) Start(ctx context.Context) error {
 				"is it an executable that serves strategies, built for this gateway?")
 		}
 	}
-	if err, hint := checkHandshake(r.line); err != nil {
+	if hint, err := checkHandshake(r.line); err != nil {
 		_ = r.Kill(ctx)
 		<-r.exited
 		return r.failed(err, hint)
