@@ -44,8 +44,8 @@ func (c *Core) factKeys(now Time, l *life) []FactKey {
 	return keys
 }
 
-// adoptHolds takes over holds that other gateways wrote, if their worker serves
-// the request and did not fail it. Values that make no sense are ignored, as if nobody had written
+// adoptHolds takes over holds that other gateways wrote, if that life of their
+// worker is there. Values that make no sense are ignored, as if nobody had written
 // them.
 func (c *Core) adoptHolds(now Time, l *life) {
 	for i := l.link; i < len(c.cfg.Links); i++ {
@@ -58,14 +58,10 @@ func (c *Core) adoptHolds(now Time, l *life) {
 				continue
 			}
 			ref, _ := decodeRef(f.Value)
-			slot := c.slot(ref.ID)
-			if slot < 0 {
-				continue
-			}
-			if w := c.workers[slot]; w.ref() == ref && c.serves(w, l) && !l.hasTried(w) {
+			if slot := c.slot(ref.ID); slot >= 0 && c.workers[slot].ref() == ref {
 				h, _, _ := k.holds.put(f.Key)
 				ttl := k.plan.plan.Bind.TTL
-				*h = hold{worker: w, until: now.Add(ttl), ttl: ttl, saved: Never, guard: k.plan.plan.Guard}
+				*h = hold{worker: c.workers[slot], until: now.Add(ttl), ttl: ttl, saved: Never, guard: k.plan.plan.Guard}
 			}
 		}
 	}

@@ -12,8 +12,9 @@ import (
 
 func (x *lifetimes) setFleet() {
 	x.fleet = x.fleet[:0]
+	few := x.rng.IntN(4) == 0
 	for i := range 7 {
-		if x.rng.IntN(7) == 0 {
+		if x.rng.IntN(7) == 0 || few && x.rng.IntN(2) == 0 {
 			continue
 		}
 		m := Member{
