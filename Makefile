@@ -35,7 +35,7 @@ proto: ## generate the Go code of the plugin protocol
 docs: ## regenerate the pages that are made from code
 	$(GO) test -count=1 ./internal/config ./internal/telemetry -update
 
-test-llamacpp: ## run a real engine (llama.cpp) behind the gateway; downloads it
+test-llamacpp: build ## run a real engine (llama.cpp) behind the gateway; downloads it
 	@test/llamacpp/run.sh
 
 clean: ## remove what the other targets built

@@ -21,7 +21,7 @@ func checkCommand(p process) *cli.Command {
 		UsageText:   "gatewayd check --config FILE [--probe]\n\nExample:\n   gatewayd check --config gatewayd.yaml --probe",
 		Description: "Reads the file as serve would. With --probe it also starts every strategy with its options, asks\nevery worker for its health and models, and the shared state for its time.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "config", Usage: "YAML `FILE`", Required: true},
+			&cli.StringFlag{Name: "config", Usage: "YAML `FILE`, required"},
 			&cli.BoolFlag{Name: "probe", Usage: "also start the strategies and contact workers and Redis"},
 			&cli.DurationFlag{Name: "timeout", Value: 10 * time.Second, Usage: "`TIME` for all probes together"},
 		},
@@ -29,6 +29,9 @@ func checkCommand(p process) *cli.Command {
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {
 				return err
+			}
+			if c.String("config") == "" {
+				return usageError{errors.New("no file is given\nhint: gatewayd check --config FILE")}
 			}
 			cfg, err := config.LoadFile(c.String("config"))
 			if err == nil {

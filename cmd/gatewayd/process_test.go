@@ -206,6 +206,7 @@ type plan struct {
 	Planner  bool                `json:"planned_here"`
 	Keys     int                 `json:"keys"`
 	Holds    int                 `json:"holds"`
+	Bind     float64             `json:"bind_ttl_seconds"`
 	Table    map[string][]string `json:"table"`
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"gatewayd/internal/config"
 	"gatewayd/internal/daemon"
+	"gatewayd/pkg/plugin"
 	"gatewayd/pkg/plugin/ref"
 )
 
@@ -95,8 +96,14 @@ func newLogger(c config.Log, to io.Writer) hclog.Logger {
 }
 
 func serve(ctx context.Context, p process, cfg config.Config) error {
+	if err := daemon.CheckStrategies(cfg); err != nil {
+		return usageError{err}
+	}
 	log := newLogger(cfg.Log, p.stderr)
 	d, err := daemon.Start(ctx, daemon.Options{Config: cfg, Version: version, Logger: log, Getenv: p.getenv})
+	if errors.Is(err, plugin.ErrOption) || errors.Is(err, plugin.ErrUnknownStrategy) {
+		return usageError{err}
+	}
 	if err != nil {
 		return err
 	}

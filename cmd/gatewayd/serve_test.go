@@ -22,6 +22,7 @@ var threeStrategies = []string{"--plugin", "cacheroute:interval=100ms", "--plugi
 
 func TestServeFromEndToEnd(t *testing.T) {
 	g := startGateway(t, nil, append([]string{"--worker", emulatedWorker(t), "--worker", emulatedWorker(t)}, threeStrategies...)...)
+	until(t, "sticky's plan", func() bool { return g.plan("sticky").Bind > 0 })
 
 	resp, body, err := g.chat("s", true)
 	if err != nil || resp.StatusCode != http.StatusOK {
@@ -221,7 +222,7 @@ func TestSessionIsSharedByGateways(t *testing.T) {
 		args = append(args, "--worker", emulatedWorker(t))
 	}
 	a, b := startGateway(t, nil, args...), startGateway(t, nil, args...)
-	until(t, "sticky's plan at both", func() bool { return a.plan("sticky").Version > 0 && b.plan("sticky").Version > 0 })
+	until(t, "sticky's plan at both", func() bool { return a.plan("sticky").Bind > 0 && b.plan("sticky").Bind > 0 })
 	home := map[string]string{}
 	for i := range 24 {
 		session := fmt.Sprint("session-", i)

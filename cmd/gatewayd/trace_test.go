@@ -26,7 +26,7 @@ func TestTraceOfOneRequest(t *testing.T) {
 	}))
 	t.Cleanup(worker.Close)
 	g := startGateway(t, receiver.Env(), "--worker", worker.URL, "--plugin", askingPlugin(t), "--plugin", "cacheroute:interval=100ms", "--plugin", "sticky")
-	until(t, "a plan", func() bool { return g.plan("sticky").Version > 0 })
+	until(t, "a plan", func() bool { return g.plan("sticky").Bind > 0 })
 
 	const incoming = "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01"
 	req, err := http.NewRequest(http.MethodPost, "http://"+g.api+"/v1/chat/completions",
