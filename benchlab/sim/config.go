@@ -50,6 +50,8 @@ func (c *Config) check() error {
 		return errors.New("simulation: the trace has no requests")
 	case len(c.Trace.Requests) > maxRows:
 		return fmt.Errorf("simulation: %d requests, at most %d are allowed", len(c.Trace.Requests), maxRows)
+	case c.Trace.Requests[len(c.Trace.Requests)-1].At > maxSpan:
+		return fmt.Errorf("simulation: the trace spans %v, at most %v are allowed; cut it, or raise the rate scale", c.Trace.Requests[len(c.Trace.Requests)-1].At, maxSpan)
 	case len(c.Workers) == 0 || len(c.Workers) > maxWorkers:
 		return fmt.Errorf("simulation: %d workers, want 1 to %d", len(c.Workers), maxWorkers)
 	case c.Options.PlanDelay < 0 || c.Options.DecisionDelay < 0:
@@ -71,6 +73,7 @@ func (c *Config) check() error {
 const (
 	maxRows    = 1<<31 - 1
 	maxWorkers = router.MaxPlanWorkers
+	maxSpan    = 31 * 24 * time.Hour // each virtual second costs a tick
 )
 
 // Check reports an instance that does not do what its Info says.

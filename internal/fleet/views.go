@@ -122,7 +122,7 @@ func (j *journal) note(workers []Status) {
 			j.log.Warn("worker is out of rotation: its requests fail", "worker", s.ID)
 		case !s.Up && old.Up:
 			j.log.Warn("worker is down", "worker", s.ID, "error", s.Trouble)
-		case known && !slices.Equal(s.Models, old.Models), known && !slices.Equal(s.Adapters, old.Adapters):
+		case known && len(old.Models) > 0 && !(slices.Equal(s.Models, old.Models) && slices.Equal(s.Adapters, old.Adapters)):
 			j.log.Info("worker serves other models", "worker", s.ID, "models", s.Models, "adapters", s.Adapters)
 		}
 	}
