@@ -62,7 +62,7 @@ func (p *Process) start(ctx context.Context) error {
 		VersionedPlugins: map[int]goplugin.PluginSet{Protocol: {dispenseName: protocol{}}},
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
 		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, _ string) (pluginrunner.Runner, error) {
-			p.runner = newRunner(&p.spec, p.dir.path, cmd.Env)
+			p.runner = newRunner(ctx, &p.spec, p.dir.path, cmd.Env)
 			return p.runner, nil
 		},
 		StartTimeout:     p.spec.StartTimeout,

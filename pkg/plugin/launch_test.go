@@ -262,3 +262,24 @@ func TestResolve(t *testing.T) {
 	_, err = Resolve("./none", dirs)
 	wantError(t, "./none", err, fs.ErrNotExist, "./none")
 }
+
+// TestStartIsGivenUp: a start that hangs ends when its caller gives it up, not
+// when its time limit passes.
+func TestStartIsGivenUp(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	began := make(chan error, 1)
+	go func() {
+		_, err := Launch(ctx, Spec{Name: "mute", Path: "/bin/cat", StartTimeout: time.Hour})
+		began <- err
+	}()
+	cancel()
+	select {
+	case err := <-began:
+		if err == nil {
+			t.Error("a process that says nothing was started")
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("the start goes on although its caller gave up")
+	}
+}

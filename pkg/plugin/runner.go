@@ -26,6 +26,8 @@ type runner struct {
 	cmd  *exec.Cmd
 	dir  string
 	tail tail
+	quit <-chan struct{} // the start's time is up, or its caller gives up
+	why  func() error    // which of the two
 
 	stdin  *os.File // its end tells the process that the host is gone
 	line   string   // the handshake
@@ -36,12 +38,12 @@ type runner struct {
 	status string
 }
 
-func newRunner(spec *Spec, dir string, env []string) *runner {
+func newRunner(ctx context.Context, spec *Spec, dir string, env []string) *runner {
 	cmd := exec.Command(spec.Path, spec.Args...)
 	cmd.Env = append(env, "PATH=/usr/local/bin:/usr/bin:/bin", "TMPDIR="+dir, envDir+"="+dir)
 	cmd.Env = append(cmd.Env, spec.Env...)
 	cmd.SysProcAttr = sysProcAttr()
-	return &runner{spec: spec, cmd: cmd, dir: dir, exited: make(chan struct{})}
+	return &runner{spec: spec, cmd: cmd, dir: dir, quit: ctx.Done(), why: ctx.Err, exited: make(chan struct{})}
 }
 
 // Start forks and reads the handshake.
@@ -72,12 +74,19 @@ func (r *runner) Start(ctx context.Context) error {
 	select {
 	case r.line = <-stdout.found:
 	case <-r.exited:
-	case <-ctx.Done():
+	case <-r.quit:
 		_ = r.Kill(ctx)
 		<-r.exited
-		return r.failed(fmt.Errorf("no handshake within %v: %w", r.spec.StartTimeout, ctx.Err()), hintAuthor)
 	}
 	if r.line == "" {
+		select {
+		case <-r.quit:
+			if err := r.why(); errors.Is(err, context.Canceled) {
+				return r.failed(fmt.Errorf("the start was given up: %w", err), "start it again")
+			}
+			return r.failed(fmt.Errorf("no handshake within %v: %w", r.spec.StartTimeout, r.why()), hintAuthor)
+		default:
+		}
 		select {
 		case r.line = <-stdout.found:
 		default:
