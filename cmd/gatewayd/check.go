@@ -30,6 +30,9 @@ func checkCommand(p process) *cli.Command {
 			if err := noArguments(c); err != nil {
 				return err
 			}
+			if c.Duration("timeout") <= 0 {
+				return usageError{fmt.Errorf("--timeout is %v\nhint: give a time above 0, as 10s", c.Duration("timeout"))}
+			}
 			if c.String("config") == "" {
 				return usageError{errors.New("no file is given\nhint: gatewayd check --config FILE")}
 			}
@@ -44,8 +47,8 @@ func checkCommand(p process) *cli.Command {
 				return usageError{err}
 			}
 			if !c.Bool("probe") {
-				fmt.Fprintf(p.stdout, "%s: ok, %d workers, %d strategies\n", c.String("config"), len(cfg.Workers), len(cfg.Strategies))
-				return nil
+				_, err := fmt.Fprintf(p.stdout, "%s: ok, %s, %s\n", c.String("config"), count(len(cfg.Workers), "worker", "workers"), count(len(cfg.Strategies), "strategy", "strategies"))
+				return err
 			}
 			ctx, cancel := context.WithTimeout(c.Context, c.Duration("timeout"))
 			defer cancel()
@@ -71,14 +74,14 @@ func probe(ctx context.Context, p process, cfg config.Config) error {
 		return err
 	}
 	if failed > 0 {
-		return errors.New(plural(failed, "probe") + " failed")
+		return errors.New(count(failed, "probe", "probes") + " failed")
 	}
 	return nil
 }
 
-func plural(n int, what string) string {
+func count(n int, one, many string) string {
 	if n == 1 {
-		return "1 " + what
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d %s", n, many)
 }

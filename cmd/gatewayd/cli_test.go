@@ -45,6 +45,7 @@ func TestWrongCommandLines(t *testing.T) {
 	}{
 		{[]string{"sing"}, exitUsage, `no command "sing"`},
 		{[]string{"--loud"}, exitUsage, "loud"},
+		{[]string{"help", "sing"}, exitUsage, "sing"},
 		{[]string{"serve"}, exitUsage, "no worker is given"},
 		{[]string{"serve", "--loud"}, exitUsage, "gatewayd serve --help"},
 		{serve("now"), exitUsage, `takes no arguments, got "now"`},
@@ -59,6 +60,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{serve("--listen", busy.Addr().String()), exitFailure, "hint: another program may have the port"},
 		{[]string{"serve", "--config", "/no/such/file.yaml"}, exitUsage, "/no/such/file.yaml"},
 		{[]string{"serve", "--config", write(t, "workers:\n  - url: http://h\nlisen: 1.2.3.4:1\n")}, exitUsage, ":3:1"},
+		{[]string{"check", "--config", "x", "--timeout", "0s"}, exitUsage, "--timeout is 0s"},
 		{[]string{"check"}, exitUsage, "check --config FILE"},
 		{[]string{"check", "--config", write(t, "workers: 7\n")}, exitUsage, ":1:"},
 		{[]string{"version", "please"}, exitUsage, "takes no arguments"},
@@ -73,7 +75,7 @@ func TestWrongCommandLines(t *testing.T) {
 }
 
 func TestHelpAndVersion(t *testing.T) {
-	for _, args := range [][]string{{}, {"--help"}, {"serve", "--help"}, {"demo", "--help"}, {"check", "--help"}} {
+	for _, args := range [][]string{{}, {"--help"}, {"help"}, {"serve", "--help"}, {"help", "serve"}, {"demo", "--help"}, {"check", "--help"}} {
 		code, stdout, stderr := command(t, args...)
 		if code != exitOK || !strings.Contains(stdout, "Example:") || stderr != "" {
 			t.Errorf("gatewayd %v: code %d\n%s%s", args, code, stdout, stderr)
@@ -82,14 +84,16 @@ func TestHelpAndVersion(t *testing.T) {
 			t.Errorf("gatewayd %v shows the hidden command", args)
 		}
 	}
-	if code, stdout, _ := command(t, "version"); code != exitOK || stdout != "gatewayd dev\n" {
-		t.Errorf("version: code %d, %q", code, stdout)
+	for _, args := range []string{"version", "--version"} {
+		if code, stdout, _ := command(t, args); code != exitOK || stdout != "gatewayd dev\n" {
+			t.Errorf("%s: code %d, %q", args, code, stdout)
+		}
 	}
 }
 
 func TestCheck(t *testing.T) {
 	good := write(t, fmt.Sprintf("strategies: [cacheroute, 'joule:mode=carbon']\nworkers:\n  - url: %s\n    id: good\n", emulatedWorker(t)))
-	if code, stdout, stderr := command(t, "check", "--config", good); code != exitOK || !strings.Contains(stdout, "ok, 1 workers, 2 strategies") {
+	if code, stdout, stderr := command(t, "check", "--config", good); code != exitOK || !strings.Contains(stdout, "ok, 1 worker, 2 strategies") {
 		t.Errorf("check: code %d\n%s%s", code, stdout, stderr)
 	}
 	code, stdout, stderr := command(t, "check", "--config", good, "--probe", "--timeout", "1m")

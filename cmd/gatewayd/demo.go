@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -73,14 +74,15 @@ func demo(ctx context.Context, p process, cfg config.Config) error {
 		return usageError{err}
 	}
 	log := newLogger(cfg.Log, p.stderr)
-	d, err := daemon.Start(ctx, daemon.Options{Config: cfg, Version: version, Logger: log, Getenv: p.getenv})
+	d, err := start(ctx, p, cfg, log)
 	if err != nil {
 		return err
 	}
-	if err := ready(ctx, d); err != nil {
+	if err := ready(ctx, d); err == nil {
+		workers.announce(p, d)
+	} else if ctx.Err() == nil { // nobody has asked it to stop meanwhile
 		return errors.Join(err, d.Shutdown(context.Background()))
 	}
-	workers.announce(p, d)
 	err = attend(ctx, d, cfg, log)
 	fmt.Fprintln(p.stdout, "stopped")
 	return err
@@ -91,11 +93,10 @@ func freeAddress(p process, addr string) string {
 	l, err := net.Listen("tcp", addr)
 	if err == nil {
 		l.Close()
-		return addr
 	}
-	host, port, serr := net.SplitHostPort(addr)
-	if serr != nil {
-		return addr // the gateway says what is wrong with it
+	host, port, wrong := net.SplitHostPort(addr)
+	if !errors.Is(err, syscall.EADDRINUSE) || wrong != nil {
+		return addr // if something else is wrong with it, the gateway says what
 	}
 	fmt.Fprintf(p.stdout, "port %s is busy; taking a free one\n", port)
 	return net.JoinHostPort(host, "0")

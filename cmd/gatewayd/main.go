@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
@@ -33,6 +34,9 @@ type process struct {
 }
 
 func main() {
+	// Libraries must not print what passes through the gateway: net/http would
+	// show what a worker sends unasked.
+	log.SetOutput(io.Discard)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, process{os.Args, os.Stdout, os.Stderr, os.Getenv}))
@@ -45,12 +49,13 @@ func (e usageError) Unwrap() error { return e.error }
 
 func run(ctx context.Context, p process) int {
 	err := app(p).RunContext(ctx, p.args)
-	if err == nil {
-		return exitOK
+	if err == nil || ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return exitOK // done, or asked to end before it had begun
 	}
 	fmt.Fprintln(p.stderr, "gatewayd: "+err.Error())
 	var usage usageError
-	if errors.As(err, &usage) {
+	var topic cli.ExitCoder // help for a command that there is not
+	if errors.As(err, &usage) || errors.As(err, &topic) {
 		return exitUsage
 	}
 	return exitFailure
@@ -58,18 +63,20 @@ func run(ctx context.Context, p process) int {
 
 func app(p process) *cli.App {
 	return &cli.App{
-		Name:      "gatewayd",
-		Usage:     "a serving gateway for large language models whose routing strategies are plugins",
-		UsageText: "gatewayd COMMAND [options]\n\nExample: two workers, planned placement of hot prefixes, then sticky sessions:\n   gatewayd serve --worker http://10.0.0.1:8000 --worker http://10.0.0.2:8000 --plugin cacheroute --plugin sticky\n\nExit codes: 0 done, 1 failed while running, 2 wrong flags, arguments or configuration.",
-		Version:   version, HideVersion: true,
+		Name:        "gatewayd",
+		Usage:       "a serving gateway for large language models whose routing strategies are plugins",
+		UsageText:   "gatewayd COMMAND [options]\n\nExample: two workers, planned placement of hot prefixes, then sticky sessions:\n   gatewayd serve --worker http://10.0.0.1:8000 --worker http://10.0.0.2:8000 --plugin cacheroute --plugin sticky\n\nExit codes: 0 done, 1 failed while running, 2 wrong flags, arguments or configuration.",
+		HideVersion: true, Flags: []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}},
 		Writer: p.stdout, ErrWriter: p.stderr,
-		HideHelpCommand:           true,
 		DisableSliceFlagSeparator: true,
 		OnUsageError:              wrongUsage,
 		ExitErrHandler:            func(*cli.Context, error) {},
 		Action: func(c *cli.Context) error {
-			if c.Args().Present() {
+			switch {
+			case c.Args().Present():
 				return usageError{fmt.Errorf("there is no command %q\nhint: gatewayd --help lists the commands", c.Args().First())}
+			case c.Bool("version"):
+				return printVersion(p)
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -100,8 +107,12 @@ func versionCommand(p process) *cli.Command {
 			if err := noArguments(c); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintln(p.stdout, "gatewayd "+version)
-			return err
+			return printVersion(p)
 		},
 	}
+}
+
+func printVersion(p process) error {
+	_, err := fmt.Fprintln(p.stdout, "gatewayd "+version)
+	return err
 }

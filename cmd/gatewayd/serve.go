@@ -12,7 +12,6 @@ import (
 
 	"gatewayd/internal/config"
 	"gatewayd/internal/daemon"
-	"gatewayd/pkg/plugin"
 	"gatewayd/pkg/plugin/ref"
 )
 
@@ -96,19 +95,23 @@ func newLogger(c config.Log, to io.Writer) hclog.Logger {
 }
 
 func serve(ctx context.Context, p process, cfg config.Config) error {
-	if err := daemon.CheckStrategies(cfg); err != nil {
-		return usageError{err}
-	}
 	log := newLogger(cfg.Log, p.stderr)
-	d, err := daemon.Start(ctx, daemon.Options{Config: cfg, Version: version, Logger: log, Getenv: p.getenv})
-	if errors.Is(err, plugin.ErrOption) || errors.Is(err, plugin.ErrUnknownStrategy) {
-		return usageError{err}
-	}
+	d, err := start(ctx, p, cfg, log)
 	if err != nil {
 		return err
 	}
 	log.Info("serving", "api", "http://"+d.Addr(), "admin", d.AdminAddr(), "workers", len(cfg.Workers), "chain", strings.Join(d.Set().Strategies(), " -> "))
 	return attend(ctx, d, cfg, log)
+}
+
+// start starts the gateway; wrong settings are the user's to mend.
+func start(ctx context.Context, p process, cfg config.Config, log hclog.Logger) (*daemon.Daemon, error) {
+	d, err := daemon.Start(ctx, daemon.Options{Config: cfg, Version: version, Logger: log, Getenv: p.getenv})
+	var wrong *daemon.SettingsError
+	if errors.As(err, &wrong) {
+		return nil, usageError{err}
+	}
+	return d, err
 }
 
 // attend waits for the end and takes the gateway down.

@@ -1,147 +1,128 @@
 // Package admin is the gateway's second listener: metrics, and what operators
 // want to see of plans, workers and strategies as JSON.
+//
+// Reading order: admin.go (routes), plans.go, workers.go.
 package admin
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"path"
-	"slices"
 	"strconv"
 	"time"
 
 	"gatewayd/internal/fleet"
 	"gatewayd/internal/pool"
+	"gatewayd/pkg/plugin"
 	"gatewayd/pkg/router"
 )
 
-// Gateway is what the pages are made from.
+// Gateway is what most pages are made from.
 type Gateway interface {
 	Pools() map[string]*pool.Pool
-	Strategies() []string
+	Processes() []pool.ProcessState
 }
 
+// Workers knows the state of the workers.
+type Workers interface{ Workers() []fleet.Status }
+
 // New returns the handler of the admin listener.
-func New(version string, metrics http.Handler, g Gateway, f *fleet.Fleet) http.Handler {
+func New(version string, metrics http.Handler, g Gateway, f Workers) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			w.Header().Set("Allow", http.MethodGet)
-			http.Error(w, "this path takes GET requests only", http.StatusMethodNotAllowed)
+			w.Header().Set("Allow", "GET, HEAD")
+			refuse(w, http.StatusMethodNotAllowed, "this path takes GET requests only")
 			return
 		}
 		switch path.Clean("/" + r.URL.Path) {
 		case "/metrics":
 			metrics.ServeHTTP(w, r)
 		case "/health", "/healthz":
+			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 			w.Write([]byte("ok\n"))
 		case "/plans":
-			answer(w, plans(g, keys(r)))
+			if n, err := keys(r); err != nil {
+				refuse(w, http.StatusBadRequest, err.Error())
+			} else {
+				answer(w, plans(g, n))
+			}
 		case "/workers":
-			answer(w, workers(g, f))
+			answer(w, workers(g, f, time.Now()))
 		case "/strategies":
-			answer(w, g.Strategies())
+			answer(w, strategies(g))
 		case "/version":
-			answer(w, version)
+			answer(w, map[string]string{"version": version})
 		default:
-			http.Error(w, "there is nothing at this path; see /metrics, /plans, /workers, /strategies, /version", http.StatusNotFound)
+			refuse(w, http.StatusNotFound, "there is nothing at this path; see /metrics, /plans, /workers, /strategies, /version")
 		}
 	})
 }
 
+// answer sends a value as JSON.
 func answer(w http.ResponseWriter, v any) {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	send(w, http.StatusOK, b)
+}
+
+// refuse sends an error as JSON.
+func refuse(w http.ResponseWriter, status int, message string) {
+	b, err := json.Marshal(map[string]string{"error": message})
+	if err != nil {
+		b = []byte(`{"error":"unknown"}`)
+	}
+	send(w, status, b)
+}
+
+func send(w http.ResponseWriter, status int, b []byte) {
 	w.Header().Set("Content-Type", "application/json")
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
+	w.WriteHeader(status)
+	w.Write(append(b, '\n'))
+}
+
+// How many of a plan's keys are listed unless ?keys=N says otherwise, and at most.
+const (
+	usualKeys = 20
+	mostKeys  = 1 << 20
+)
+
+func keys(r *http.Request) (int, error) {
+	text := r.URL.Query().Get("keys")
+	if text == "" {
+		return usualKeys, nil
 	}
-}
-
-// defaultKeys is how many of a plan's keys are listed unless ?keys=N says more.
-const defaultKeys = 20
-
-func keys(r *http.Request) int {
-	if n, err := strconv.Atoi(r.URL.Query().Get("keys")); err == nil && n >= 0 {
-		return n
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("keys is %.40q; it must be a number of keys, such as ?keys=100", text)
 	}
-	return defaultKeys
+	return min(n, mostKeys), nil
 }
 
-// planView is a plan in force, for people.
-type planView struct {
-	Pool      string              `json:"pool"`
-	Strategy  string              `json:"strategy"`
-	Version   uint64              `json:"version"`
-	AgeS      float64             `json:"age_seconds"`
-	Planner   bool                `json:"planned_here"`
-	Workers   []string            `json:"workers"`
-	Keys      int                 `json:"keys"`
-	Table     map[string][]string `json:"table"` // the first keys, in hexadecimal
-	Rest      string              `json:"rest"`
-	BindTTLS  float64             `json:"bind_ttl_seconds,omitempty"`
-	Holds     int                 `json:"holds"`
-	Expected  []float64           `json:"expected_load,omitempty"`
-	Note      string              `json:"note,omitempty"`
-	GuardedBy string              `json:"guard,omitempty"`
+// strategyView is a strategy of the chain and its process.
+type strategyView struct {
+	Name     string  `json:"name"`
+	Phase    string  `json:"phase"` // starting, up, down, stopped; built-in
+	Pid      int     `json:"pid,omitempty"`
+	Restarts int     `json:"restarts"`
+	Error    string  `json:"error,omitempty"`
+	WaitS    float64 `json:"next_start_in_seconds,omitempty"`
 }
 
-var restNames = map[router.Order]string{
-	router.Abstain: "abstain", router.ByCost: "cost", router.ByRendezvous: "rendezvous", router.ByRotation: "rotation",
-}
-
-func plans(g Gateway, limit int) []planView {
-	out := []planView{}
-	pools := g.Pools()
-	var names []string
-	for name := range pools {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		for _, p := range pools[name].Plans() {
-			v := planView{
-				Pool: name, Strategy: p.Strategy, Version: p.Plan.Version, AgeS: time.Since(p.Installed).Seconds(),
-				Planner: pools[name].IsPlanner(), Keys: len(p.Plan.Table.Keys), Table: map[string][]string{},
-				Rest: restNames[p.Plan.Rest.Order], BindTTLS: p.Plan.Bind.TTL.Seconds(), Holds: p.Holds,
-				Expected: p.Plan.Expected, Note: p.Plan.Note,
-			}
-			for _, w := range p.Plan.Workers {
-				v.Workers = append(v.Workers, w.ID)
-			}
-			if p.Plan.Guard.Factor > 0 {
-				v.GuardedBy = p.Plan.Guard.Of.String()
-			}
-			for i := range min(limit, len(p.Plan.Table.Keys)) {
-				var members []string
-				for _, m := range p.Plan.Table.Of(i) {
-					members = append(members, p.Plan.Workers[m].ID)
-				}
-				v.Table[strconv.FormatUint(p.Plan.Table.Keys[i], 16)] = members
-			}
-			out = append(out, v)
+func strategies(g Gateway) []strategyView {
+	var out []strategyView
+	for _, p := range g.Processes() {
+		v := strategyView{Name: p.Name, Phase: p.Phase.String(), Pid: p.Pid, Restarts: p.Restarts}
+		if p.Err != nil {
+			v.Error = p.Err.Error()
 		}
-	}
-	return out
-}
-
-// workerView is a worker's status and its load in every pool.
-type workerView struct {
-	fleet.Status
-	InFlight     int `json:"in_flight"`
-	QueuedTokens int `json:"queued_tokens"`
-}
-
-func workers(g Gateway, f *fleet.Fleet) []workerView {
-	inFlight, queued := map[string]int{}, map[string]int{}
-	for _, p := range g.Pools() {
-		for _, m := range p.Loads() {
-			inFlight[m.ID] = max(inFlight[m.ID], m.Load.InFlight)
-			queued[m.ID] = max(queued[m.ID], m.Load.QueuedTokens)
+		if p.Phase == plugin.Down {
+			v.WaitS = p.Wait.Seconds()
 		}
+		out = append(out, v)
 	}
-	out := []workerView{}
-	for _, s := range f.Workers() {
-		out = append(out, workerView{s, inFlight[s.ID], queued[s.ID]})
-	}
-	return out
+	return append(out, strategyView{Name: router.BuiltIn, Phase: "built-in"})
 }

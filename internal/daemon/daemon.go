@@ -1,12 +1,15 @@
 // Package daemon puts a gateway together from its configuration and takes it
 // apart again in the right order.
+//
+// Reading order: daemon.go (from settings to parts), servers.go (listeners and
+// the end), strategies.go (where strategies come from), probe.go (a look at
+// everything that the configuration names).
 package daemon
 
 import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -15,7 +18,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"gatewayd/internal/admin"
 	"gatewayd/internal/config"
 	"gatewayd/internal/fleet"
 	"gatewayd/internal/gateway"
@@ -55,8 +57,19 @@ type Daemon struct {
 	done               chan struct{}
 }
 
+// SettingsError is an error that other settings mend: a strategy that there is
+// not, an option it does not know, a variable that makes no sense.
+type SettingsError struct{ Err error }
+
+// Error returns the message of what is wrong.
+func (e *SettingsError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *SettingsError) Unwrap() error { return e.Err }
+
 // Start starts a gateway. It serves when Start returns; workers may still be
-// unknown then (see /readyz).
+// unknown then (see /readyz). It fails with a *SettingsError if the settings are
+// to blame, and with ctx's error if that ends before the strategies have started.
 func Start(ctx context.Context, o Options) (_ *Daemon, err error) {
 	d := &Daemon{o: o, log: o.Logger, failed: make(chan error, 2), done: make(chan struct{})}
 	var undo []func()
@@ -67,9 +80,13 @@ func Start(ctx context.Context, o Options) (_ *Daemon, err error) {
 			}
 		}
 	}()
+	strategies, err := processes(o.Config)
+	if err != nil {
+		return nil, &SettingsError{err}
+	}
 	d.telemetry, err = telemetry.Setup(ctx, telemetry.Options{Version: o.Version, Getenv: o.Getenv, Logger: o.Logger})
 	if err != nil {
-		return nil, err
+		return nil, &SettingsError{err}
 	}
 	undo = append(undo, func() { d.telemetry.Shutdown(context.Background()) })
 	api, err := listen("listen", o.Config.Listen)
@@ -87,24 +104,24 @@ func Start(ctx context.Context, o Options) (_ *Daemon, err error) {
 		d.adminAddr = adminListener.Addr()
 	}
 	if err = d.openStore(); err != nil {
-		return nil, err
+		return nil, &SettingsError{err}
 	}
 	undo = append(undo, func() { d.store.Close() })
-	strategies, err := processes(o.Config)
-	if err != nil {
+	d.set, err = pool.NewSet(ctx, d.setConfig(strategies))
+	if ctx.Err() != nil && err != nil {
 		return nil, err
 	}
-	if d.set, err = pool.NewSet(ctx, d.setConfig(strategies)); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, &SettingsError{err}
 	}
 	undo = append(undo, d.set.Close)
 	specs, err := fleet.Specs(o.Config, router.Time(time.Now().UnixNano()))
 	if err != nil {
-		return nil, err
+		return nil, &SettingsError{err}
 	}
 	d.fleet, err = fleet.New(specs, fleet.Options{Probe: o.Config.Probe, Breaker: o.Config.Breaker, OnChange: d.set.Update, Logger: o.Logger.Named("fleet")})
 	if err != nil {
-		return nil, err
+		return nil, &SettingsError{err}
 	}
 	d.gateway = gateway.New(gateway.Options{Config: o.Config, Pools: d.set, Workers: d.fleet, Telemetry: d.telemetry, Logger: o.Logger})
 	d.serve(api, adminListener)
@@ -170,45 +187,6 @@ func name() string {
 	return host + "-" + hex.EncodeToString(b[:])
 }
 
-func (d *Daemon) serve(api, adminListener net.Listener) {
-	ctx, stop := context.WithCancel(context.Background())
-	d.stop = stop
-	go func() {
-		defer close(d.done)
-		d.loads(ctx)
-	}()
-	d.api = &http.Server{
-		Handler: d.gateway, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
-		MaxHeaderBytes: int(d.o.Config.Limits.HeaderBytes), ErrorLog: d.log.Named("http").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
-	}
-	start := func(s *http.Server, l net.Listener) {
-		go func() {
-			if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-				d.failed <- err
-			}
-		}()
-	}
-	start(d.api, api)
-	if adminListener != nil {
-		d.admin = &http.Server{Handler: admin.New(d.o.Version, d.telemetry.Metrics.Handler(), d.set, d.fleet), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
-		start(d.admin, adminListener)
-	}
-}
-
-// loads takes over the workers' scraped figures a few times a second.
-func (d *Daemon) loads(ctx context.Context) {
-	ticker := time.NewTicker(500 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			d.set.Loads(d.fleet)
-		}
-	}
-}
-
 // Addr returns the address that the API is served at.
 func (d *Daemon) Addr() string { return d.apiAddr.String() }
 
@@ -225,30 +203,3 @@ func (d *Daemon) Set() *pool.Set { return d.set }
 
 // Failed receives an error when a listener breaks.
 func (d *Daemon) Failed() <-chan error { return d.failed }
-
-// Shutdown stops the gateway: readiness fails at once, running requests may
-// end until ctx is done, then everything is taken down. The error says that
-// requests were cut off.
-func (d *Daemon) Shutdown(ctx context.Context) error {
-	d.gateway.Drain()
-	err := d.api.Shutdown(ctx)
-	if err != nil {
-		err = fmt.Errorf("requests were cut off after the grace time: %w", err)
-		d.api.Close()
-	}
-	d.stop()
-	<-d.done
-	d.fleet.Close()
-	d.set.Close()
-	d.gateway.Close()
-	if d.admin != nil {
-		d.admin.Close()
-	}
-	if cerr := d.store.Close(); cerr != nil {
-		d.log.Debug("the state store was not closed well", "error", cerr)
-	}
-	if terr := d.telemetry.Shutdown(context.Background()); terr != nil {
-		d.log.Warn("telemetry was not flushed", "error", terr)
-	}
-	return err
-}

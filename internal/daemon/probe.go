@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -76,9 +77,12 @@ func probeStrategy(ctx context.Context, spec plugin.Spec, options router.Options
 	}
 	info := i.Info()
 	var does []string
-	for name, on := range map[string]bool{"plans": info.Plans, "routes": info.Routes, "observes": len(info.Observes) > 0} {
-		if on {
-			does = append(does, name)
+	for _, ability := range []struct {
+		name string
+		has  bool
+	}{{"plans", info.Plans}, {"routes", info.Routes}, {"observes", len(info.Observes) > 0}} {
+		if ability.has {
+			does = append(does, ability.name)
 		}
 	}
 	return fmt.Sprintf("version %s, %s", info.Version, strings.Join(does, ", ")), i.Close()
@@ -103,7 +107,7 @@ func probeWorkers(ctx context.Context, c config.Config, log hclog.Logger) []Prob
 		var out []Probed
 		pending := false
 		for _, w := range f.Workers() {
-			p := Probed{Kind: "worker", Name: w.ID, Info: w.URL + " serves " + strings.Join(append(w.Models, w.Adapters...), ", ")}
+			p := Probed{Kind: "worker", Name: w.ID, Info: w.URL + " serves " + strings.Join(slices.Concat(w.Models, w.Adapters), ", ")}
 			if !w.Up {
 				pending = true
 				trouble := w.Trouble

@@ -30,7 +30,7 @@ func processes(c config.Config) ([]pool.StrategySpec, error) {
 	if dir == "" {
 		dir = filepath.Join(filepath.Dir(self), "plugins")
 	}
-	used := map[string]int{router.BuiltIn: 1}
+	used := map[string]bool{router.BuiltIn: true}
 	var out []pool.StrategySpec
 	for _, r := range c.Strategies {
 		spec, err := process(r, dir, self)
@@ -38,14 +38,21 @@ func processes(c config.Config) ([]pool.StrategySpec, error) {
 			return nil, err
 		}
 		spec.StartTimeout, spec.RouteTimeout = c.Plugins.StartTimeout, c.Plugins.DecisionTimeout
-		name := filepath.Base(r.Name)
-		if used[name]++; used[name] > 1 {
-			name = fmt.Sprintf("%s-%d", name, used[name])
-		}
+		name := unused(used, filepath.Base(r.Name))
 		spec.Name = name
 		out = append(out, pool.StrategySpec{Name: name, Process: spec, Options: router.Options(r.Options)})
 	}
 	return out, nil
+}
+
+// unused returns the name, or with a number behind it the first that is free.
+func unused(used map[string]bool, name string) string {
+	free := name
+	for n := 2; used[free]; n++ {
+		free = fmt.Sprintf("%s-%d", name, n)
+	}
+	used[free] = true
+	return free
 }
 
 func process(r ref.Ref, dir, self string) (plugin.Spec, error) {

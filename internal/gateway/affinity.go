@@ -1,7 +1,9 @@
 package gateway
 
 import (
+	"encoding/binary"
 	"net/http"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/tidwall/gjson"
@@ -23,18 +25,22 @@ type affinity struct {
 	bytes  int // length of the canonical text
 }
 
+// partBytes is what a part that is not text counts as, if it is longer: an
+// image takes a few hundred tokens, however long its encoding is.
+const partBytes = 2 << 10
+
 // affinityOf derives the key, in this order: a session header, the body's
 // prompt_cache_key, its user, and else the start of the conversation (model,
 // tools and all messages up to the first user's; the first 2 KiB of a
 // completion's prompt). Blocks are a hash chain over 512-byte pieces of the
-// canonical text (role, NUL, text parts, in order), so equal hashes mean equal
-// prefixes. adapter keeps requests for different adapters apart.
+// canonical text (tools; then role, NUL, text parts, in order), so equal hashes
+// mean equal prefixes. adapter keeps requests for different adapters apart.
 func affinityOf(op operation, p peeked, adapter string, headers http.Header, sessionHeaders []string) affinity {
 	t := canonical{seed: xxhash.Sum64String(p.model + "\x00" + adapter)}
 	t.start.ResetWithSeed(t.seed)
 	t.block.ResetWithSeed(t.seed)
 	if op == chat {
-		t.start.WriteString(p.tools.Raw)
+		t.write(p.tools.Raw)
 		t.conversation(p.prompt)
 	} else {
 		t.limit = startBytes
@@ -133,6 +139,8 @@ func (t *canonical) text(v gjson.Result) {
 				t.write(part.Str)
 			case part.IsObject() && text.Type == gjson.String:
 				t.write(text.Str)
+			case part.IsObject() && len(part.Raw) > partBytes:
+				t.standIn(part.Raw)
 			default:
 				t.write(part.Raw)
 				t.write(",")
@@ -143,4 +151,12 @@ func (t *canonical) text(v gjson.Result) {
 	default:
 		t.write(v.Raw)
 	}
+}
+
+// standIn writes partBytes that only equal parts share.
+func (t *canonical) standIn(part string) {
+	var hash [16]byte
+	binary.LittleEndian.PutUint64(hash[:], xxhash.Sum64String(part))
+	binary.LittleEndian.PutUint64(hash[8:], uint64(len(part)))
+	t.write(strings.Repeat(string(hash[:]), partBytes/len(hash)))
 }

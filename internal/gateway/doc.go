@@ -2,8 +2,9 @@
 // requests, peeks at their bodies once, asks a pool for a worker, forwards the
 // bytes and relays the answer as it comes.
 //
-// Reading order: server.go (routes), serve.go (the life of a request at this
-// edge), peek.go and affinity.go (what is read from a body), attempt.go and
-// relay.go (one worker's answer), events.go (what is read from a stream),
-// headers.go, errors.go.
+// Reading order: server.go (routes), patient.go (limits for clients), serve.go
+// (the life of a request at this edge), body.go, peek.go and affinity.go (what is
+// read of a request), attempt.go, send.go and watch.go (one attempt at a worker),
+// relay.go (its answer), events.go, usage.go and plain.go (what is read of it),
+// headers.go, errors.go, models.go.
 package gateway

@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"gatewayd/pkg/router"
@@ -17,6 +18,7 @@ type apiError struct {
 	param      string
 	message    string
 	retryAfter time.Duration
+	last       bool // nothing more can be read from the client's connection
 }
 
 func (e *apiError) Error() string { return e.message }
@@ -49,6 +51,9 @@ func (e *apiError) write(w http.ResponseWriter) {
 	if e.retryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(e.retryAfter.Seconds()))))
 	}
+	if e.last {
+		h.Set("Connection", "close")
+	}
 	w.WriteHeader(e.status)
 	w.Write(append(e.body(), '\n'))
 }
@@ -68,7 +73,13 @@ func fromRefusal(r router.Refusal) *apiError {
 	return e
 }
 
+// longestName bounds a model's name in an error.
+const longestName = 200
+
 func unknownModel(model string) *apiError {
+	if len(model) > longestName {
+		model = strings.ToValidUTF8(model[:longestName], "") + "..."
+	}
 	return &apiError{status: http.StatusNotFound, kind: "invalid_request_error", code: "model_not_found", param: "model",
 		message: "the model " + strconv.Quote(model) + " is not served by any worker; GET /v1/models lists those that are"}
 }

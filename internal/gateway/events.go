@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/tidwall/gjson"
 
@@ -11,6 +12,9 @@ import (
 // maxEventLine bounds the part of a line that is kept while it is incomplete.
 // Longer lines are relayed like any other but not read.
 const maxEventLine = 256 << 10
+
+// maxFinishes bounds the finish reasons that are kept of one stream.
+const maxFinishes = 16
 
 // events reads a stream of server-sent events as it is relayed: where the first
 // generated token is, what usage says, whether it ended as it should. It only
@@ -22,10 +26,14 @@ type events struct {
 	usage    router.Usage
 	hasUsage bool
 	done     bool // data: [DONE] was seen
+	failed   bool // the worker itself reported an error
+	blamed   bool // ... and says that the client is to blame
 	model    string
 	id       string
-	finish   string
+	finishes []string
 }
+
+var doneLine = []byte("data: [DONE]")
 
 // feed takes the next bytes of the stream.
 func (e *events) feed(b []byte) {
@@ -33,6 +41,8 @@ func (e *events) feed(b []byte) {
 		i := bytes.IndexByte(b, '\n')
 		if i < 0 {
 			e.keep(b)
+			// The last line may never be ended.
+			e.done = e.done || bytes.Equal(e.line, doneLine)
 			return
 		}
 		if e.skipping {
@@ -68,7 +78,7 @@ func (e *events) close() {
 }
 
 func (e *events) read(line []byte) {
-	data, ok := bytes.CutPrefix(bytes.TrimRight(line, "\r"), []byte("data:"))
+	data, ok := bytes.CutPrefix(line, []byte("data:"))
 	if !ok {
 		return // a comment, an event name or a blank line
 	}
@@ -77,9 +87,15 @@ func (e *events) read(line []byte) {
 		e.done = true
 		return
 	}
-	if e.tokens == 0 || bytes.Contains(data, []byte(`"finish_reason":"`)) || bytes.Contains(data, []byte(`"finish_reason": "`)) {
+	switch {
+	case isError(data):
+		e.failed = true
+		status := gjson.GetBytes(data, "error.code").Int()
+		e.blamed = status >= 400 && status < 500
+		return
+	case e.tokens == 0 || bytes.Contains(data, []byte(`"finish_reason":"`)) || bytes.Contains(data, []byte(`"finish_reason": "`)):
 		e.readChoices(data)
-	} else if !bytes.Contains(data, []byte(`"choices":[]`)) {
+	case !bytes.Contains(data, []byte(`"choices":[]`)) && !bytes.Contains(data, []byte(`"choices": []`)):
 		e.tokens++
 	}
 	if bytes.Contains(data, []byte(`"usage"`)) {
@@ -89,48 +105,39 @@ func (e *events) read(line []byte) {
 	}
 }
 
+// isError recognises an error that a worker reports within a stream.
+func isError(data []byte) bool {
+	if bytes.HasPrefix(data, []byte(`{"error"`)) {
+		e := gjson.GetBytes(data, "error")
+		return e.IsObject() || e.Type == gjson.String
+	}
+	return bytes.HasPrefix(data, []byte(`{"object":"error"`)) || bytes.HasPrefix(data, []byte(`{"object": "error"`))
+}
+
+// readChoices looks for generated content and the reason of an end.
 func (e *events) readChoices(data []byte) {
 	root := gjson.ParseBytes(data)
 	if e.id == "" {
 		e.id, e.model = root.Get("id").String(), root.Get("model").String()
 	}
-	choice := root.Get("choices.0")
-	if f := choice.Get("finish_reason"); f.Type == gjson.String {
-		e.finish = f.Str
-	}
-	for _, path := range []string{"delta.content", "text", "delta.reasoning_content", "delta.reasoning"} {
-		if v := choice.Get(path); v.Type == gjson.String && v.Str != "" {
-			e.tokens++
-			return
+	content := false
+	root.Get("choices").ForEach(func(_, choice gjson.Result) bool {
+		if f := choice.Get("finish_reason"); f.Type == gjson.String && len(e.finishes) < maxFinishes {
+			e.finishes = append(e.finishes, f.Str)
 		}
-	}
-	if choice.Get("delta.tool_calls.0").Exists() {
+		content = content || hasContent(choice)
+		return true
+	})
+	if content {
 		e.tokens++
 	}
 }
 
-// readUsage reads OpenAI's usage object from a body or an event. Cached tokens
-// are -1 if the worker does not report them.
-func readUsage(body []byte) (router.Usage, bool) {
-	u := gjson.GetBytes(body, "usage")
-	if !u.IsObject() {
-		return router.Usage{}, false
-	}
-	out := router.Usage{
-		PromptTokens: count(u.Get("prompt_tokens")),
-		OutputTokens: count(u.Get("completion_tokens")),
-		CachedTokens: -1,
-	}
-	if c := u.Get("prompt_tokens_details.cached_tokens"); c.Type == gjson.Number {
-		out.CachedTokens = count(c)
-	}
-	return out, true
-}
-
-// count reads a number of tokens; what no worker would report counts as zero.
-func count(v gjson.Result) int {
-	if n := v.Num; n > 0 && n < 1<<30 {
-		return int(n)
-	}
-	return 0
+// hasContent reports whether a choice carries anything that was generated.
+func hasContent(choice gjson.Result) bool {
+	return choice.Get("delta.tool_calls.0").Exists() ||
+		slices.ContainsFunc([]string{"delta.content", "text", "delta.reasoning_content", "delta.reasoning"}, func(path string) bool {
+			v := choice.Get(path)
+			return v.Type == gjson.String && v.Str != ""
+		})
 }

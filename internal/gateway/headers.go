@@ -6,14 +6,26 @@ import (
 	"strings"
 )
 
-// hopByHop are the headers that belong to one connection (RFC 9110, 7.6.1).
-var hopByHop = []string{"Connection", "Proxy-Connection", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Proxy-Authenticate", "Proxy-Authorization"}
+// hopByHop are the headers that belong to one connection (RFC 9110, 7.6.1),
+// beside all that begin with Proxy-.
+var hopByHop = []string{"Connection", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Http2-Settings"}
 
 // secret are the client's credentials; no worker gets them.
-var secret = []string{"Authorization", "Api-Key", "X-Api-Key", "X-Goog-Api-Key", "Cookie", "Cookie2"}
+var secret = []string{
+	"Authorization", "Api-Key", "X-Api-Key", "X-Goog-Api-Key", "X-Auth-Token", "X-Access-Token", "X-Amz-Security-Token",
+	"Ocp-Apim-Subscription-Key", "Cookie", "Cookie2",
+}
 
-// own is the prefix of the gateway's own headers; clients cannot send them.
-const own = "X-Gatewayd-"
+// ours are request headers that the gateway writes itself, or that a worker
+// would take as the gateway's word.
+var ours = []string{"Content-Length", "Accept-Encoding", "Traceparent", "Tracestate", "Expect", "Forwarded", "X-Real-Ip", "X-Data-Parallel-Rank"}
+
+// Prefixes of header names.
+const (
+	own       = "X-Gatewayd-" // the gateway's own, in both directions
+	proxies   = "Proxy-"
+	forwarded = "X-Forwarded-" // what proxies before this one say of the client
+)
 
 // forwardable copies the headers that may pass on, from a client to a worker
 // or back. Headers that Connection names do not pass.
@@ -26,22 +38,27 @@ func forwardable(from http.Header, toWorker bool) http.Header {
 		}
 	}
 	for name, values := range from {
-		if !drop[name] && !strings.HasPrefix(name, own) {
+		if !drop[name] && !strings.HasPrefix(name, own) && !strings.HasPrefix(name, proxies) {
 			to[name] = values
 		}
 	}
 	for _, name := range hopByHop {
 		delete(to, name)
 	}
-	if toWorker {
-		for _, name := range secret {
-			delete(to, name)
-		}
-		for _, name := range []string{"Content-Length", "Traceparent", "Tracestate", "Expect", "Forwarded"} {
-			delete(to, name)
-		}
-	} else {
+	if !toWorker {
 		delete(to, "Set-Cookie")
+		return to
+	}
+	for _, name := range secret {
+		delete(to, name)
+	}
+	for _, name := range ours {
+		delete(to, name)
+	}
+	for name := range to {
+		if strings.HasPrefix(name, forwarded) {
+			delete(to, name)
+		}
 	}
 	return to
 }

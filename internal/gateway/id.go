@@ -12,13 +12,13 @@ const maxRequestID = 128
 // requestID takes the client's X-Request-Id if it is harmless, and makes a
 // random UUID otherwise: some workers (llama-cpp-python) refuse other forms.
 func requestID(h http.Header) string {
-	if id := h.Get("X-Request-Id"); id != "" && len(id) <= maxRequestID && plain(id) {
+	if id := h.Get("X-Request-Id"); id != "" && len(id) <= maxRequestID && harmless(id) {
 		return id
 	}
 	return uuid.NewString()
 }
 
-func plain(s string) bool {
+func harmless(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_', c == '.', c == ':', c == '/':

@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/tidwall/gjson"
 )
@@ -15,6 +16,10 @@ const (
 	completion operation = "text_completion"
 	embeddings operation = "embeddings"
 )
+
+// maxDepth is how deeply a body's arrays and objects may be nested. Readers of
+// JSON recurse, here and in workers.
+const maxDepth = 1000
 
 // peeked is what the gateway reads of a request's body. The body itself is
 // forwarded byte for byte.
@@ -29,11 +34,14 @@ type peeked struct {
 
 // peek reads the wanted fields of a JSON body in one walk. Unknown fields are
 // none of its business. Errors are for the client: they name the field.
-func peek(op operation, body []byte) (peeked, *apiError) {
-	if !gjson.ValidBytes(body) {
+func peek(op operation, body string) (peeked, *apiError) {
+	if tooDeep(body) {
+		return peeked{}, badRequest("", fmt.Sprintf("the body's arrays and objects are nested more than %d deep", maxDepth))
+	}
+	if !gjson.Valid(body) {
 		return peeked{}, badRequest("", "the body is not valid JSON")
 	}
-	root := gjson.ParseBytes(body)
+	root := gjson.Parse(body)
 	if !root.IsObject() {
 		return peeked{}, badRequest("", "the body must be a JSON object")
 	}
@@ -48,7 +56,7 @@ func peek(op operation, body []byte) (peeked, *apiError) {
 			p.stream = v.Bool()
 			wrong = orWrong(wrong, v, k.Str, "true or false", gjson.True, gjson.False)
 		case "max_tokens", "max_completion_tokens":
-			p.maxTokens = max(p.maxTokens, int(min(max(v.Int(), 0), 1<<30)))
+			p.maxTokens = max(p.maxTokens, int(min(max(v.Num, 0), 1<<30)))
 			wrong = orWrong(wrong, v, k.Str, "a number", gjson.Number)
 		case "user":
 			p.user = v.String()
@@ -67,7 +75,7 @@ func peek(op operation, body []byte) (peeked, *apiError) {
 	if model.Type != gjson.String || model.Str == "" {
 		return peeked{}, badRequest("model", "model must be a non-empty string, for example \"model\": \"llama-3.1-8b\"")
 	}
-	p.model = model.String()
+	p.model = strings.Clone(model.Str) // it outlives the body
 	if !p.prompt.Exists() {
 		return peeked{}, badRequest(promptField(op), fmt.Sprintf("%s is missing", promptField(op)))
 	}
@@ -75,6 +83,31 @@ func peek(op operation, body []byte) (peeked, *apiError) {
 		return peeked{}, badRequest("messages", "messages must be an array of messages")
 	}
 	return p, nil
+}
+
+// tooDeep reports whether the text nests arrays and objects deeper than
+// maxDepth. Text that is no JSON may count either way.
+func tooDeep(text string) bool {
+	if strings.Count(text, "[")+strings.Count(text, "{") <= maxDepth {
+		return false
+	}
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case c == ']' || c == '}':
+			depth--
+		}
+	}
+	return false
 }
 
 func promptField(op operation) string {

@@ -6,56 +6,55 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strconv"
 	"time"
 
+	"gatewayd/internal/fleet"
 	"gatewayd/internal/pool"
 	"gatewayd/internal/telemetry"
 	"gatewayd/pkg/router"
 )
 
 const (
-	// relayBuffer is how much is read from a worker at once.
+	// relayBuffer is how much is read at once from a worker or a client, in bytes.
 	relayBuffer = 32 << 10
-	// maxRead bounds the part of an answer that is kept to read its usage.
-	maxRead = 4 << 20
 	// doneGrace is how long a stream may stay open behind its [DONE].
 	doneGrace = time.Second
 )
 
 // relay passes a worker's answer on, byte for byte and as it comes.
-func (x *exchange) relay(ctx context.Context, cancel context.CancelCauseFunc, a *pool.Assignment, resp *http.Response, start time.Time, m *telemetry.InferenceMetrics) (try, telemetry.AttemptResult) {
+func (x *exchange) relay(ctx context.Context, s *sending, a *pool.Assignment, resp *http.Response) try {
 	defer resp.Body.Close()
-	x.head(resp, a)
-	p := passage{x: x, assignment: a, inference: m, sent: start, limit: x.cfg.Timeouts.FirstToken}
+	x.drop()
+	x.head(resp, a.Worker().ID, a.Receipt())
+	p := passage{x: x, assignment: a, watch: s.watch, sent: x.sentAt(s)}
 	p.stream = isEventStream(resp.Header) && resp.StatusCode == http.StatusOK
+	p.opaque = !readable(resp.Header)
+	switch {
+	case p.stream && p.opaque:
+		s.watch.enter(flowing, time.Now().Add(x.cfg.Timeouts.TokenGap), errGap)
+	case p.stream:
+		s.watch.enter(headed, p.sent.Add(x.cfg.Timeouts.FirstToken), errFirst)
+	default:
+		s.watch.pause(headed)
+	}
 	if p.stream {
-		// The head goes out at once: a client may wait for it.
-		http.NewResponseController(x.w).Flush()
-		p.timer = time.AfterFunc(p.limit, func() {
-			if p.first.IsZero() {
-				cancel(errFirst)
-			} else {
-				cancel(errGap)
-			}
-		})
-		defer p.timer.Stop()
-	} else {
-		p.began()
+		x.flush() // a client may wait for the head
 	}
 	err := p.copy(resp.Body)
-	return x.judge(ctx, &p, resp, err)
+	x.telemetry.Metrics.Overhead(telemetry.StageRelay, p.busy)
+	return x.judge(ctx, &p, resp.StatusCode, err)
 }
 
-// head writes the status and the header fields.
-func (x *exchange) head(resp *http.Response, a *pool.Assignment) {
+// head writes the status and the header fields of a worker's answer.
+func (x *exchange) head(resp *http.Response, worker string, r router.Receipt) {
 	h := x.w.Header()
 	for name, values := range forwardable(resp.Header, false) {
 		h[name] = values
 	}
 	h.Set("X-Request-Id", x.id)
 	if x.cfg.Headers.Expose {
-		r := a.Receipt()
-		h.Set("X-Gatewayd-Worker", a.Worker().ID)
+		h.Set("X-Gatewayd-Worker", worker)
 		h.Set("X-Gatewayd-Strategy", r.Strategy)
 		h.Set("X-Gatewayd-Reason", r.Reason)
 	}
@@ -64,15 +63,13 @@ func (x *exchange) head(resp *http.Response, a *pool.Assignment) {
 }
 
 // relayHeld passes an error answer on after all other workers failed too.
-func (x *exchange) relayHeld(t try) {
-	h := x.w.Header()
-	for name, values := range forwardable(t.held.Header, false) {
-		h[name] = values
-	}
-	h.Set("X-Request-Id", x.id)
-	x.failure, x.status = t.failure, t.held.StatusCode
-	x.w.WriteHeader(t.held.StatusCode)
-	if _, err := io.Copy(x.w, t.held.Body); err != nil {
+func (x *exchange) relayHeld(t try, r router.Receipt) {
+	x.drop()
+	x.failure = t.failure
+	x.head(t.held, x.worker, r)
+	buf := x.buffers.take()
+	defer x.buffers.put(buf)
+	if _, err := io.CopyBuffer(struct{ io.Writer }{x.w}, t.held.Body, buf[:]); err != nil {
 		x.abort = true
 	}
 }
@@ -86,108 +83,170 @@ func isEventStream(h http.Header) bool {
 type passage struct {
 	x          *exchange
 	assignment *pool.Assignment
-	inference  *telemetry.InferenceMetrics
-	sent       time.Time // when the request was sent
+	watch      *watch
+	sent       time.Time // when the worker had the request
 	stream     bool
+	opaque     bool // its bytes cannot be read
 	events     events
-	kept       []byte // of an answer that is no stream
-	first      time.Time
+	lines      lines     // of a stream
+	answer     answer    // if it is no stream
+	first      time.Time // token of a stream, bytes of any other answer
 	last       time.Time
-	timer      *time.Timer
-	limit      time.Duration
+	busy       time.Duration // the gateway's own time on it
+	ended      bool          // its end was seen
 	clientGone bool
-}
-
-// began notes the first token, or the head of an answer that is no stream.
-func (p *passage) began() {
-	p.first = time.Now()
-	p.assignment.FirstToken()
-	if p.stream {
-		p.inference.FirstToken(p.first.Sub(p.x.start))
-		p.limit = p.x.cfg.Timeouts.TokenGap
-	}
 }
 
 // copy relays until the worker ends; nil is a clean end.
 func (p *passage) copy(from io.Reader) error {
-	buf := make([]byte, relayBuffer)
-	control := http.NewResponseController(p.x.w)
+	buf := p.x.buffers.take()
+	defer p.x.buffers.put(buf)
 	for {
-		n, err := from.Read(buf)
+		n, err := from.Read(buf[:])
 		if n > 0 {
 			p.last = time.Now()
-			if _, werr := p.x.w.Write(buf[:n]); werr != nil {
+			werr := p.write(buf[:n])
+			p.busy += time.Since(p.last)
+			if werr != nil {
 				p.clientGone = true
 				return werr
 			}
-			if p.stream {
-				if ferr := control.Flush(); ferr != nil {
-					p.clientGone = true
-					return ferr
-				}
-			}
-			p.read(buf[:n])
-		}
-		if err == io.EOF {
-			p.events.close()
-			return nil
 		}
 		if err != nil {
+			return p.end(err)
+		}
+	}
+}
+
+// end says how the worker's bytes ended; a stream that has ended as it should may
+// have a last line without an end.
+func (p *passage) end(err error) error {
+	if err != io.EOF {
+		return err
+	}
+	p.events.close()
+	return p.lastLine()
+}
+
+// lastLine sends the last line of a stream, although the worker has not ended it.
+func (p *passage) lastLine() error {
+	rest := p.lines.rest()
+	if len(rest) == 0 {
+		return nil
+	}
+	err := p.send(rest)
+	p.clientGone = p.clientGone || err != nil
+	return err
+}
+
+// send passes bytes on, at once if they are a stream's.
+func (p *passage) send(b []byte) error {
+	if _, err := p.x.w.Write(b); err != nil || !p.stream {
+		return err
+	}
+	return p.x.flush()
+}
+
+// write passes bytes on and looks at them. An incomplete line of a stream waits:
+// when the worker breaks off within it, no client should have to read half of an
+// event.
+func (p *passage) write(b []byte) error {
+	out := b
+	if p.stream && !p.opaque {
+		out = p.lines.take(b)
+	}
+	if len(out) > 0 {
+		if err := p.send(out); err != nil {
 			return err
 		}
 	}
+	switch {
+	case p.stream && !p.opaque:
+		p.events.feed(b)
+		p.look()
+		if p.events.done {
+			return p.lastLine()
+		}
+	case p.stream:
+		p.watch.enter(flowing, p.last.Add(p.x.cfg.Timeouts.TokenGap), errGap)
+	default:
+		if p.first.IsZero() {
+			p.first = p.last
+		}
+		p.answer.keep(b)
+	}
+	return nil
 }
 
-// read looks at relayed bytes.
-func (p *passage) read(b []byte) {
-	if !p.stream {
-		if len(p.kept)+len(b) <= maxRead {
-			p.kept = append(p.kept, b...)
-		}
-		return
-	}
-	p.events.feed(b)
+// look notes what has come of a stream. Comments are no token: they do not give
+// the first one more time. Behind the end there is one limit for all that comes.
+func (p *passage) look() {
 	if p.first.IsZero() && p.events.tokens > 0 {
-		p.began()
+		p.first = p.last
+		p.assignment.FirstToken()
+		p.x.inference().FirstToken(p.first.Sub(p.x.start))
 	}
-	if p.events.done {
-		p.limit = doneGrace
+	switch {
+	case p.events.done && !p.ended:
+		p.ended = true
+		p.watch.enter(ending, p.last.Add(doneGrace), errDone)
+	case !p.first.IsZero():
+		p.watch.enter(flowing, p.last.Add(p.x.cfg.Timeouts.TokenGap), errGap)
 	}
-	p.timer.Reset(p.limit)
 }
 
 // judge says how the answer ended, and tells a client whose stream broke.
-func (x *exchange) judge(ctx context.Context, p *passage, resp *http.Response, err error) (try, telemetry.AttemptResult) {
-	r := telemetry.AttemptResult{Status: resp.StatusCode, Outcome: telemetry.AttemptOK}
-	p.describe(&r)
-	t := try{outcome: router.Completed, usage: r.Usage}
-	if resp.StatusCode >= http.StatusBadRequest {
-		r.Outcome, r.ErrorType = telemetry.AttemptStatus, http.StatusText(resp.StatusCode)
-		if resp.StatusCode >= http.StatusInternalServerError {
-			t.outcome = router.Failed
-		}
-	}
-	incomplete := p.stream && !p.events.done && x.op != embeddings
+func (x *exchange) judge(ctx context.Context, p *passage, status int, err error) try {
+	t := try{outcome: router.Completed, result: telemetry.AttemptResult{Status: status, Outcome: telemetry.AttemptOK}}
+	p.describe(&t.result)
+	t.usage = t.result.Usage
+	t.says, t.speaks = fleet.Served, true
+	cause := context.Cause(ctx)
+	whole := err == nil && (p.events.done || !p.stream || p.opaque || x.op == embeddings)
 	switch {
-	case p.stream && p.events.done: // whatever came behind it
-	case err == nil && !incomplete:
-	case p.clientGone || errors.Is(context.Cause(ctx), context.Canceled):
-		t.outcome, r.Outcome, r.ErrorType = router.Cancelled, telemetry.AttemptCancelled, "cancelled"
-		return t, r
+	case p.events.failed:
+		x.failure = upstreamError("worker_error", "the worker reported an error in its stream", http.StatusBadGateway)
+		t.failure, t.outcome, t.refused = x.failure, router.Failed, p.events.blamed
+		t.result.Outcome, t.says, t.speaks = telemetry.AttemptBroken, fleet.Broken, !p.events.blamed
+	case p.events.done || whole: // whatever came behind the end
+		x.byStatus(&t, status)
+	case p.clientGone || errors.Is(cause, context.Canceled):
+		t.outcome, t.speaks = router.Cancelled, false
+		t.result.Outcome, t.result.ErrorType = telemetry.AttemptCancelled, "cancelled"
 	default:
-		t.outcome = router.Failed
-		t.failure, r.Outcome = broken(context.Cause(ctx))
+		t.outcome, t.says = router.Failed, fleet.Broken
+		t.failure, t.result.Outcome = timedOut(cause), telemetry.AttemptTimeout
+		if t.failure == nil {
+			t.failure, t.result.Outcome = upstreamError("worker_broke", "the worker broke off its answer", http.StatusBadGateway), telemetry.AttemptBroken
+		}
+		t.speaks = !errors.Is(cause, errTotal)
 		x.failure = t.failure
-		x.tell(p.stream, t.failure)
-		return t, r
+		x.tell(p.stream && !p.opaque, t.failure)
 	}
-	if r.HasUsage {
-		p.inference.Used(r.Usage)
+	if t.outcome == router.Completed && t.result.HasUsage {
+		x.inference().Used(t.usage)
 		if p.stream && !p.first.IsZero() {
-			p.inference.Generated(p.last.Sub(p.first), r.Usage.OutputTokens)
+			x.inference().Generated(p.last.Sub(p.first), t.usage.OutputTokens)
 		}
 	}
-	return t, r
+	return t
+}
+
+// byStatus says what a whole answer with an error status means.
+func (x *exchange) byStatus(t *try, status int) {
+	if status < http.StatusBadRequest {
+		return
+	}
+	t.result.Outcome, t.result.ErrorType = telemetry.AttemptStatus, strconv.Itoa(status)
+	switch {
+	case status >= http.StatusInternalServerError:
+		t.outcome, t.says = router.Failed, fleet.Broken
+	case status == http.StatusNotFound:
+		x.log.Warn("a worker does not know a model that it lists", "request", x.id, "worker", x.worker, "model", x.peeked.model)
+		t.refused, t.says = true, fleet.Missing
+	default:
+		t.refused, t.speaks = true, false
+	}
 }
 
 // describe fills in what the answer says about itself.
@@ -195,28 +254,15 @@ func (p *passage) describe(r *telemetry.AttemptResult) {
 	if !p.first.IsZero() {
 		r.FirstChunk = p.first.Sub(p.sent)
 	}
-	if p.stream {
-		r.ResponseID, r.ResponseModel = p.events.id, p.events.model
-		r.Usage, r.HasUsage = p.events.usage, p.events.hasUsage
-		if p.events.finish != "" {
-			r.FinishReasons = []string{p.events.finish}
-		}
-		if !r.HasUsage {
-			r.Usage = router.Usage{OutputTokens: p.events.tokens, CachedTokens: -1} // counted, not reported
-		}
+	if !p.stream {
+		r.Usage, r.HasUsage = p.answer.usage()
 		return
 	}
-	r.Usage, r.HasUsage = readUsage(p.kept)
-}
-
-// broken says why an answer broke off.
-func broken(cause error) (*apiError, telemetry.AttemptOutcome) {
-	for limit, code := range map[error]string{errFirst: "timeout_first_token", errGap: "timeout_token_gap", errTotal: "timeout_total"} {
-		if errors.Is(cause, limit) {
-			return upstreamError(code, limit.Error(), http.StatusGatewayTimeout), telemetry.AttemptTimeout
-		}
+	r.ResponseID, r.ResponseModel, r.FinishReasons = p.events.id, p.events.model, p.events.finishes
+	r.Usage, r.HasUsage = p.events.usage, p.events.hasUsage
+	if !r.HasUsage {
+		r.Usage = router.Usage{OutputTokens: p.events.tokens, CachedTokens: -1} // counted, not reported
 	}
-	return upstreamError("worker_broke", "the worker broke off its answer", http.StatusBadGateway), telemetry.AttemptBroken
 }
 
 // tell reports a failure in band: as an event in a stream, and by cutting the
@@ -226,9 +272,9 @@ func (x *exchange) tell(stream bool, e *apiError) {
 		x.abort = true
 		return
 	}
-	// The blank line ends whatever the worker left unfinished.
+	// The blank line ends the worker's last event.
 	event := append([]byte("\n\ndata: "), e.body()...)
 	if _, err := x.w.Write(append(event, "\n\n"...)); err == nil {
-		http.NewResponseController(x.w).Flush()
+		_ = x.flush()
 	}
 }

@@ -3,9 +3,8 @@ package gateway
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
+	"runtime/debug"
 	"time"
 
 	"gatewayd/internal/pool"
@@ -13,19 +12,23 @@ import (
 	"gatewayd/pkg/router"
 )
 
-var errTotal = errors.New("the request took longer than timeouts.total")
+// statusGone is recorded as the status of a request whose client left before
+// any was sent. No client ever sees it; the number is the one that nginx uses.
+const statusGone = 499
 
 // exchange is one client request at this edge, from its first byte to its
 // ending.
 type exchange struct {
 	*Server
-	w     http.ResponseWriter
-	r     *http.Request
-	op    operation
-	id    string
-	start time.Time
+	w       http.ResponseWriter
+	control *http.ResponseController
+	r       *http.Request
+	op      operation
+	id      string
+	start   time.Time
 
-	body     []byte
+	body     string
+	held     int64 // bytes of memory that the body counts as
 	peeked   peeked
 	affinity affinity
 
@@ -41,24 +44,49 @@ type exchange struct {
 
 // serve answers one inference request.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, route string, op operation) {
-	x := &exchange{Server: s, w: w, r: r, op: op, id: w.Header().Get("X-Request-Id"), start: time.Now(), outcome: router.Refused}
+	s.enter()
+	defer s.leave()
+	x := &exchange{
+		Server: s, w: w, control: http.NewResponseController(w), r: r, op: op,
+		id: w.Header().Get("X-Request-Id"), start: time.Now(), outcome: router.Failed,
+	}
 	ctx, cancel := context.WithTimeoutCause(r.Context(), s.cfg.Timeouts.Total, errTotal)
 	defer cancel()
 	ctx, span := s.telemetry.StartServer(ctx, r, route)
-	x.run(ctx)
+	x.guarded(ctx)
+	x.drop()
 	x.record(span)
 	if x.abort {
 		panic(http.ErrAbortHandler)
 	}
 }
 
+// guarded runs the exchange. A fault of the gateway's own ends only this
+// request, like any other failure of it.
+func (x *exchange) guarded(ctx context.Context) {
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		x.log.Error("a request met a fault of the gateway", "request", x.id, "panic", p, "stack", string(debug.Stack()))
+		x.outcome = router.Failed
+		e := upstreamError("internal", "the gateway failed", http.StatusInternalServerError)
+		if x.abort = x.status != 0; !x.abort {
+			x.fail(e)
+		}
+		x.failure = e
+	}()
+	x.run(ctx)
+}
+
 func (x *exchange) run(ctx context.Context) {
 	p, adapter, e := x.accept()
 	if e != nil {
+		x.outcome = router.Refused
 		x.fail(e)
 		return
 	}
-	x.telemetry.Metrics.Overhead(telemetry.StageParse, since(x.start))
 	tokens := p.TokensPerByte()
 	request := router.Request{
 		ID: x.id, Model: x.peeked.model, Adapter: adapter, Key: x.affinity.key,
@@ -68,9 +96,7 @@ func (x *exchange) run(ctx context.Context) {
 	if x.op == embeddings {
 		request.MaxTokens = 1
 	}
-	asked := time.Now()
 	a, err := p.Acquire(ctx, request)
-	x.telemetry.Metrics.Overhead(telemetry.StageDecide, since(asked))
 	if err != nil {
 		x.refused(ctx, err)
 		return
@@ -80,21 +106,11 @@ func (x *exchange) run(ctx context.Context) {
 
 // accept reads the body and finds the pool.
 func (x *exchange) accept() (*pool.Pool, string, *apiError) {
-	if enc := x.r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
-		return nil, "", &apiError{status: http.StatusUnsupportedMediaType, kind: "invalid_request_error", code: "unsupported_encoding",
-			message: "encoded request bodies are not accepted; send the JSON as it is"}
+	body, e := x.readBody()
+	if e != nil {
+		return nil, "", e
 	}
-	limit := int64(x.cfg.Limits.BodyBytes)
-	body, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, limit))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return nil, "", &apiError{status: http.StatusRequestEntityTooLarge, kind: "invalid_request_error", code: "body_too_large",
-			message: fmt.Sprintf("the body is larger than limits.body_bytes, %d bytes", limit)}
-	case err != nil:
-		return nil, "", badRequest("", "the body could not be read: it ended early")
-	}
-	var e *apiError
+	read := time.Now()
 	if x.peeked, e = peek(x.op, body); e != nil {
 		return nil, "", e
 	}
@@ -102,44 +118,54 @@ func (x *exchange) accept() (*pool.Pool, string, *apiError) {
 	if !ok {
 		return nil, "", unknownModel(x.peeked.model)
 	}
-	x.body = body
 	x.affinity = affinityOf(x.op, x.peeked, adapter, x.r.Header, x.cfg.Headers.Session)
+	// What is left of the peek must not hold on to the text of the body.
+	x.body, x.peeked = body, peeked{model: x.peeked.model, stream: x.peeked.stream, maxTokens: x.peeked.maxTokens}
+	x.telemetry.Metrics.Overhead(telemetry.StageParse, time.Since(read))
 	return p, adapter, nil
 }
 
 // attend tries workers until one's answer was relayed.
 func (x *exchange) attend(ctx context.Context, a *pool.Assignment) {
+	end := router.Ending{Outcome: router.Failed}
+	assigned := true
+	defer func() {
+		if assigned {
+			a.Finish(end, x.affinity.bytes)
+		}
+	}()
 	for {
 		x.worker, x.strategy = a.Worker().ID, a.Receipt().Strategy
 		x.attempts++
 		t := x.try(ctx, a)
 		if !t.retry {
-			x.outcome = t.outcome
-			a.Finish(router.Ending{Outcome: t.outcome, Usage: t.usage}, x.affinity.bytes)
+			x.outcome, end = t.outcome, t.ending()
 			return
 		}
 		x.log.Debug("an attempt failed", "request", x.id, "worker", x.worker, "attempt", x.attempts, "error", t.failure.message)
-		if err := a.Retry(ctx); err != nil {
-			x.outcome = router.Failed
-			x.lastAnswer(ctx, t, err)
+		assigned = false
+		err := a.Retry(ctx)
+		if err != nil {
+			x.lastAnswer(ctx, a, t, err)
 			return
 		}
+		assigned = true
 		t.discard()
 	}
 }
 
 // lastAnswer gives the client what the last worker said when there is no other
 // worker to try: its own error answer, or ours about it.
-func (x *exchange) lastAnswer(ctx context.Context, t try, err error) {
+func (x *exchange) lastAnswer(ctx context.Context, a *pool.Assignment, t try, err error) {
 	defer t.discard()
 	var refused *pool.Refused
 	switch {
-	case t.held != nil:
-		x.relayHeld(t)
-	case errors.As(err, &refused):
-		x.fail(t.failure)
-	default:
+	case !errors.As(err, &refused):
 		x.refused(ctx, err)
+	case t.held != nil:
+		x.relayHeld(t, a.Receipt())
+	default:
+		x.fail(t.failure)
 	}
 }
 
@@ -148,10 +174,10 @@ func (x *exchange) refused(ctx context.Context, err error) {
 	var r *pool.Refused
 	switch {
 	case errors.As(err, &r):
+		x.outcome = router.Refused
 		x.fail(fromRefusal(r.Refusal))
 	case errors.Is(context.Cause(ctx), errTotal):
-		x.outcome = router.Failed
-		x.fail(upstreamError("timeout_total", errTotal.Error(), http.StatusGatewayTimeout))
+		x.fail(timedOut(errTotal))
 	default:
 		x.outcome = router.Cancelled
 	}
@@ -166,12 +192,21 @@ func (x *exchange) fail(e *apiError) {
 	e.write(x.w)
 }
 
+func (x *exchange) flush() error { return x.control.Flush() }
+
+// inference returns the metrics of the model and operation.
+func (x *exchange) inference() *telemetry.InferenceMetrics {
+	return x.telemetry.Metrics.Inference(string(x.op), provider, x.peeked.model)
+}
+
 // record ends the span and counts the request.
 func (x *exchange) record(span telemetry.ServerSpan) {
-	word := errorWord(x.outcome, x.failure)
-	m := x.telemetry.Metrics
-	m.RequestDone(x.outcome, x.status)
-	m.Inference(string(x.op), provider, x.peeked.model).RequestDone(since(x.start), word)
+	if x.status == 0 && x.outcome == router.Cancelled {
+		x.status = statusGone
+	}
+	word := errorWord(x.outcome, x.status, x.failure)
+	x.telemetry.Metrics.RequestDone(x.outcome, x.status)
+	x.inference().RequestDone(time.Since(x.start), word)
 	span.End(telemetry.ServerResult{
 		Status: x.status, Outcome: x.outcome, ErrorType: word, RequestID: x.id, Model: x.peeked.model,
 		Worker: x.worker, Strategy: x.strategy, Attempts: x.attempts,

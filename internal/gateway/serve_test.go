@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -305,9 +304,7 @@ func TestQueueIsBoundedAndInOrder(t *testing.T) {
 	p := w.set.Pools()["m"]
 	for i, name := range []string{"second", "third"} {
 		go send(name)
-		for p.Lives() < i+2 {
-			runtime.Gosched()
-		}
+		w.until("a request in the queue", func() bool { return p.Lives() == i+2 })
 	}
 	resp, text := w.post("/v1/chat/completions", hello, "X-Name", "fourth")
 	if resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") == "" || !strings.Contains(text, "queue_full") {

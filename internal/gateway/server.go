@@ -1,12 +1,12 @@
 package gateway
 
 import (
-	"encoding/json"
 	"net/http"
 	"path"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -45,21 +45,61 @@ type Server struct {
 	telemetry *telemetry.Telemetry
 	log       hclog.Logger
 	transport *http.Transport
+	fresh     *http.Transport // makes a new connection for every request
+	pace      pace
+	buffers   buffers
+	room      int64        // for bodies, in bytes
+	inMemory  atomic.Int64 // bytes of bodies that take it
 	draining  atomic.Bool
+
+	mu      sync.Mutex
+	running int           // inference requests
+	idle    chan struct{} // closed while there are none
 }
 
 // New returns the handler of the API.
 func New(o Options) *Server {
-	return &Server{
+	s := &Server{
 		cfg: o.Config, pools: o.Pools, workers: o.Workers, telemetry: o.Telemetry,
 		log:       o.Logger.Named("gateway"),
 		transport: newTransport(o.Config.Timeouts),
+		fresh:     newTransport(o.Config.Timeouts),
+		pace:      steady,
+		room:      max(heldBytes, heldBodies*int64(o.Config.Limits.BodyBytes)),
+		idle:      make(chan struct{}),
+	}
+	s.fresh.DisableKeepAlives = true
+	close(s.idle)
+	return s
+}
+
+// Drain makes /readyz fail and asks clients to open no further requests on
+// their connections, so that they turn to other gateways. Requests are still
+// served.
+func (s *Server) Drain() { s.draining.Store(true) }
+
+// Idle returns a channel that is closed once no inference request runs.
+func (s *Server) Idle() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.idle
+}
+
+func (s *Server) enter() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running++; s.running == 1 {
+		s.idle = make(chan struct{})
 	}
 }
 
-// Drain makes /readyz fail, so that no new clients are sent here. Requests are
-// still served.
-func (s *Server) Drain() { s.draining.Store(true) }
+func (s *Server) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running--; s.running == 0 {
+		close(s.idle)
+	}
+}
 
 // Close drops idle connections to workers.
 func (s *Server) Close() { s.transport.CloseIdleConnections() }
@@ -67,8 +107,12 @@ func (s *Server) Close() { s.transport.CloseIdleConnections() }
 // ServeHTTP answers one request. Doubled and trailing slashes in a path do not
 // matter, and nothing is ever redirected.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w = s.patient(w, r)
 	route := path.Clean("/" + r.URL.Path)
 	w.Header().Set("X-Request-Id", requestID(r.Header))
+	if s.draining.Load() {
+		w.Header().Set("Connection", "close")
+	}
 	switch route {
 	case "/v1/chat/completions":
 		s.post(w, r, route, chat)
@@ -83,8 +127,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/readyz":
 		s.get(w, r, s.ready)
 	default:
-		if id, ok := strings.CutPrefix(route, "/v1/models/"); ok {
-			s.get(w, r, func(w http.ResponseWriter, _ *http.Request) { s.model(w, id) })
+		if strings.HasPrefix(route, "/v1/models/") {
+			s.get(w, r, s.model)
 			return
 		}
 		(&apiError{status: http.StatusNotFound, kind: "invalid_request_error", code: "not_found",
@@ -109,7 +153,11 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, f http.HandlerFunc)
 }
 
 func wrongMethod(w http.ResponseWriter, want string) {
-	w.Header().Set("Allow", want)
+	allow := want
+	if want == http.MethodGet {
+		allow = "GET, HEAD"
+	}
+	w.Header().Set("Allow", allow)
 	(&apiError{status: http.StatusMethodNotAllowed, kind: "invalid_request_error", code: "method_not_allowed",
 		message: "this path takes " + want + " requests only"}).write(w)
 }
@@ -138,31 +186,6 @@ func anyUp(s *fleet.Snapshot) bool {
 	return false
 }
 
-func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
-	list := struct {
-		Object string            `json:"object"`
-		Data   []json.RawMessage `json:"data"`
-	}{"list", []json.RawMessage{}}
-	for _, m := range s.workers.Snapshot().Models() {
-		list.Data = append(list.Data, m.JSON)
-	}
-	w.Header().Set("Content-Type", "application/json")
-	if err := json.NewEncoder(w).Encode(list); err != nil {
-		s.log.Debug("the model list was not sent", "error", err)
-	}
-}
-
-func (s *Server) model(w http.ResponseWriter, id string) {
-	for _, m := range s.workers.Snapshot().Models() {
-		if m.ID == id {
-			w.Header().Set("Content-Type", "application/json")
-			w.Write(append(m.JSON, '\n'))
-			return
-		}
-	}
-	unknownModel(id).write(w)
-}
-
 func writeText(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
@@ -173,15 +196,17 @@ func writeText(w http.ResponseWriter, status int, text string) {
 const provider = "openai_compatible"
 
 // errorWord is the word for an ending in spans and metrics.
-func errorWord(o router.Outcome, e *apiError) string {
+func errorWord(o router.Outcome, status int, e *apiError) string {
 	switch {
 	case e != nil:
 		return e.code
+	case o == router.Cancelled:
+		return o.String()
+	case status >= http.StatusBadRequest:
+		return strconv.Itoa(status) // a worker's own error
 	case o == router.Completed:
 		return ""
 	default:
 		return o.String()
 	}
 }
-
-func since(t time.Time) time.Duration { return time.Since(t) }

@@ -1,18 +1,21 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"go.uber.org/goleak"
 
 	"gatewayd/internal/config"
 	"gatewayd/internal/fleet"
@@ -21,6 +24,16 @@ import (
 	"gatewayd/pkg/router"
 	"gatewayd/state/memory"
 )
+
+// TestMain fails when a test leaves a goroutine behind.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(tests{m}) }
+
+type tests struct{ *testing.M }
+
+func (t tests) Run() int {
+	defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	return t.M.Run()
+}
 
 // fake is a scripted worker: health and models work, inference does as told.
 type fake struct {
@@ -36,7 +49,7 @@ type seenRequest struct {
 	body   []byte
 }
 
-func newFake(t *testing.T, answer func(w http.ResponseWriter, r *http.Request, body []byte)) *fake {
+func newFake(t testing.TB, answer func(w http.ResponseWriter, r *http.Request, body []byte)) *fake {
 	f := &fake{answer: answer}
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -66,20 +79,40 @@ func (f *fake) seen() []seenRequest {
 // world is a gateway in front of fakes, without strategies.
 type world struct {
 	*httptest.Server
-	t   *testing.T
-	set *pool.Set
+	t       testing.TB
+	set     *pool.Set
+	gateway *Server
+	metrics *telemetry.Metrics
+	log     *logged
 }
 
-func newWorld(t *testing.T, change func(*config.Config), workers ...*fake) *world {
+// setup is how a world differs from the usual one.
+type setup struct {
+	config    func(*config.Config)
+	pace      *pace
+	telemetry *telemetry.Telemetry
+	workers   func(Workers) Workers // stands before the fleet
+}
+
+func newWorld(t testing.TB, change func(*config.Config), workers ...*fake) *world {
+	t.Helper()
+	return setup{config: change}.world(t, workers...)
+}
+
+func (s setup) world(t testing.TB, workers ...*fake) *world {
+	t.Helper()
 	cfg := config.Default()
 	cfg.Probe.Successes = 1
 	for i, f := range workers {
 		cfg.Workers = append(cfg.Workers, config.Worker{URL: f.URL, ID: fmt.Sprintf("w%d", i)})
 	}
-	if change != nil {
-		change(&cfg)
+	if s.config != nil {
+		s.config(&cfg)
 	}
-	tele := telemetry.Off()
+	tele := s.telemetry
+	if tele == nil {
+		tele = telemetry.Off()
+	}
 	set, err := pool.NewSet(t.Context(), pool.SetConfig{
 		Gateway: "g", Core: router.Config{MaxAttempts: cfg.Limits.Attempts, MaxQueue: cfg.Limits.Queue, MaxWait: cfg.Limits.QueueWait},
 		Store: memory.New(memory.Options{}), PlanTimeout: time.Second, Telemetry: tele, Logger: hclog.NewNullLogger(),
@@ -102,9 +135,18 @@ func newWorld(t *testing.T, change func(*config.Config), workers ...*fake) *worl
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := New(Options{Config: cfg, Pools: set, Workers: fl, Telemetry: tele, Logger: hclog.NewNullLogger()})
-	w := &world{t: t, set: set, Server: httptest.NewServer(g)}
-	t.Cleanup(func() { w.Close(); fl.Close(); set.Close(); g.Close() })
+	w := &world{t: t, set: set, metrics: tele.Metrics, log: &logged{}}
+	var behind Workers = fl
+	if s.workers != nil {
+		behind = s.workers(fl)
+	}
+	w.gateway = New(Options{Config: cfg, Pools: set, Workers: behind, Telemetry: tele,
+		Logger: hclog.New(&hclog.LoggerOptions{Output: w.log, Level: hclog.Debug})})
+	if s.pace != nil {
+		w.gateway.pace = *s.pace
+	}
+	w.Server = httptest.NewServer(w.gateway)
+	t.Cleanup(func() { w.Close(); fl.Close(); set.Close(); w.gateway.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for up := 0; up < len(workers); {
@@ -114,13 +156,59 @@ func newWorld(t *testing.T, change func(*config.Config), workers ...*fake) *worl
 			t.Fatal("the workers did not come up")
 		}
 		up = 0
-		for _, m := range fl.Snapshot().Pools()["m"] {
-			if !m.Down {
-				up++
+		if p := set.Pools()["m"]; p != nil {
+			for _, m := range p.Loads() {
+				if !m.Down {
+					up++
+				}
 			}
 		}
 	}
 	return w
+}
+
+// logged is a log that can be read while it is written.
+type logged struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logged) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(b)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// metric sums the samples of a family whose labels hold all the given texts.
+func (w *world) metric(name string, labels ...string) float64 {
+	w.t.Helper()
+	r := httptest.NewRecorder()
+	w.metrics.Handler().ServeHTTP(r, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	sum := 0.0
+lines:
+	for line := range strings.Lines(r.Body.String()) {
+		series, value, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if !ok || series != name && !strings.HasPrefix(series, name+"{") {
+			continue
+		}
+		for _, l := range labels {
+			if !strings.Contains(series, l) {
+				continue lines
+			}
+		}
+		v, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		sum += v
+	}
+	return sum
 }
 
 func (w *world) post(path, body string, header ...string) (*http.Response, string) {
@@ -149,20 +237,38 @@ func (w *world) try(ctx context.Context, path, body string, header ...string) (*
 	return resp, string(b), err
 }
 
-// idle waits until no request is left and checks that nothing is booked.
-func (w *world) idle() {
+// until polls a condition; its limit is for hangs, not for speed.
+func (w *world) until(what string, ok func() bool) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	defer cancel()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
-	p := w.set.Pools()["m"]
-	for p.Lives() > 0 {
+	for !ok() {
 		select {
 		case <-ctx.Done():
-			w.t.Fatalf("%d requests never ended", p.Lives())
+			w.t.Fatalf("waited in vain for %s", what)
 		case <-tick.C:
 		}
+	}
+}
+
+// lives is the number of requests in the pool.
+func (w *world) lives() int {
+	if p := w.set.Pools()["m"]; p != nil {
+		return p.Lives()
+	}
+	return 0
+}
+
+// idle waits until no request is left and checks that nothing is booked.
+func (w *world) idle() {
+	w.t.Helper()
+	w.until("all requests to end", func() bool { return w.lives() == 0 })
+	<-w.gateway.Idle()
+	p := w.set.Pools()["m"]
+	if p == nil {
+		return
 	}
 	for _, m := range p.Loads() {
 		if m.Load.InFlight != 0 || m.Load.QueuedTokens != 0 {

@@ -86,6 +86,9 @@ func (s *Set) changed(i int, st plugin.State, restarted bool) {
 	case plugin.Up:
 		s.log.Info("strategy is up", "strategy", name, "pid", st.Pid, "restarts", st.Restarts)
 	case plugin.Down:
+		if errors.Is(st.Err, context.Canceled) {
+			break // the gateway ends before it has begun
+		}
 		s.log.Error("strategy is down; the rest of the chain decides", "strategy", name, "error", st.Err, "next_start_in", st.Wait)
 	}
 	var all sync.WaitGroup

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -62,7 +61,8 @@ type Set struct {
 // NewSet starts the strategies' processes, all at once. A strategy that dies or
 // does not become ready is logged and tried again in the background; the others
 // and the built-in one route without it. One that cannot ever serve is an error:
-// its executable is missing or no strategy, or it refuses its options.
+// its executable is missing or no strategy, or it refuses its options. When ctx
+// ends before all have started, that is an error too.
 func NewSet(ctx context.Context, cfg SetConfig) (*Set, error) {
 	s := &Set{
 		cfg: cfg, log: cfg.Logger.Named("strategies"), stop: make(chan struct{}),
@@ -77,6 +77,10 @@ func NewSet(ctx context.Context, cfg SetConfig) (*Set, error) {
 		starting.Go(func() { errs[i] = s.start(ctx, i) })
 	}
 	starting.Wait()
+	if err := ctx.Err(); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("start the strategies: %w", err)
+	}
 	for i, err := range errs {
 		if err != nil {
 			s.Close()
@@ -99,9 +103,6 @@ func (s *Set) Lookup(model string) (p *Pool, adapter string, ok bool) {
 
 // Pools returns the pools by base model. The map must not be changed.
 func (s *Set) Pools() map[string]*Pool { return *s.pools.Load() }
-
-// Names returns the pools' names in order.
-func (s *Set) Names() []string { return slices.Sorted(maps.Keys(*s.pools.Load())) }
 
 // Update brings the pools in line with the fleet.
 func (s *Set) Update(snapshot *fleet.Snapshot) {

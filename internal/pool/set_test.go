@@ -272,7 +272,21 @@ func TestPoolsComeAndGo(t *testing.T) {
 	if by := w.decider("n"); by != "one" {
 		t.Errorf("%s decides when the model is back", by)
 	}
-	// Any number of models may come and go.
+	// Any number of models may come and go, while loads are taken over.
+	stop := make(chan struct{})
+	var loading sync.WaitGroup
+	loading.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				w.Loads(w.fleet)
+			}
+		}
+	})
+	defer loading.Wait()
+	defer close(stop)
 	for i := range 2 * maxPools {
 		name := fmt.Sprint("model-", i)
 		set(name)

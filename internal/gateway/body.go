@@ -1,0 +1,174 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// pace is how fast a client must be. Only tests have others than steady.
+type pace struct {
+	grace time.Duration // for the first bytes of a body
+	rate  int           // bytes per second of a body behind that, on average
+	stall time.Duration // for a client that takes nothing of its answer
+}
+
+// steady lets a client behind a slow line (a megabyte in four minutes) pass,
+// and none that only holds a connection.
+var steady = pace{grace: 15 * time.Second, rate: 4 << 10, stall: time.Minute}
+
+// trusted is how much of a body must have come before its Content-Length is
+// believed and room made for all of it.
+const trusted = 1 << 20
+
+// All bodies together may take so much memory: so many of the greatest size, or
+// so many bytes if that is more.
+const (
+	heldBodies = 32
+	heldBytes  = 256 << 20
+)
+
+// readBody reads the whole request body. It counts as held from here on.
+func (x *exchange) readBody() (string, *apiError) {
+	if err := encoding(x.r.Header); err != nil {
+		return "", err
+	}
+	limit := int64(x.cfg.Limits.BodyBytes)
+	length := x.r.ContentLength
+	if length > limit {
+		return "", tooLarge(limit)
+	}
+	from := http.MaxBytesReader(x.w, x.r.Body, limit)
+	buf := x.buffers.take()
+	defer x.buffers.put(buf)
+	text := new(strings.Builder)
+	text.Grow(int(min(max(length, 0), trusted)))
+	for {
+		x.hurry(text.Len())
+		n, err := from.Read(buf[:])
+		if grown := int64(text.Len() + n); grown > x.held {
+			if grown > trusted && length > grown {
+				grown = length
+				whole := new(strings.Builder)
+				whole.Grow(int(length))
+				whole.WriteString(text.String())
+				text = whole
+			}
+			if !x.hold(grown) {
+				return "", &apiError{status: http.StatusServiceUnavailable, kind: "server_error", code: "overloaded",
+					message: "the bodies of other requests fill the gateway's memory", retryAfter: time.Second}
+			}
+		}
+		text.Write(buf[:n])
+		switch {
+		case err == io.EOF:
+			_ = x.control.SetReadDeadline(time.Time{})
+			return text.String(), nil
+		case err != nil:
+			return "", unread(err, limit)
+		}
+	}
+}
+
+// hurry gives the client time for more of its body, by what came so far.
+func (x *exchange) hurry(sofar int) {
+	p := x.pace
+	deadline := x.start.Add(p.grace + time.Duration(sofar)*time.Second/time.Duration(p.rate))
+	if total := x.start.Add(x.cfg.Timeouts.Total); deadline.After(total) {
+		deadline = total
+	}
+	_ = x.control.SetReadDeadline(deadline)
+}
+
+// encoding refuses encoded bodies: their true size is unknown.
+func encoding(h http.Header) *apiError {
+	for _, v := range h["Content-Encoding"] {
+		if v != "" && !strings.EqualFold(v, "identity") {
+			return &apiError{status: http.StatusUnsupportedMediaType, kind: "invalid_request_error", code: "unsupported_encoding",
+				message: "encoded request bodies are not accepted; send the JSON as it is"}
+		}
+	}
+	return nil
+}
+
+func tooLarge(limit int64) *apiError {
+	return &apiError{status: http.StatusRequestEntityTooLarge, kind: "invalid_request_error", code: "body_too_large",
+		message: fmt.Sprintf("the body is larger than limits.body_bytes, %d bytes", limit), last: true}
+}
+
+// unread says why a body could not be read.
+func unread(err error, limit int64) *apiError {
+	var tooBig *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooBig):
+		return tooLarge(limit)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &apiError{status: http.StatusRequestTimeout, kind: "invalid_request_error", code: "body_too_slow", message: "the body came too slowly", last: true}
+	default:
+		e := badRequest("", "the body could not be read: it ended early")
+		e.last = true
+		return e
+	}
+}
+
+// hold counts the exchange's body as so many bytes of memory. It reports false,
+// and changes nothing, if that is more than there is room for.
+func (x *exchange) hold(n int64) bool {
+	if x.inMemory.Add(n-x.held) > x.room {
+		x.inMemory.Add(x.held - n)
+		return false
+	}
+	x.held = n
+	return true
+}
+
+// drop lets the body go: nobody needs it any more.
+func (x *exchange) drop() {
+	x.body = ""
+	x.hold(0)
+}
+
+// replay is a body on its way to a worker. It lets go of the text when it was
+// read or closed: an answer may be relayed for a long time after that.
+type replay struct {
+	mu   sync.Mutex // a transport may close while it reads
+	left string
+}
+
+// Read reads on.
+func (r *replay) Read(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := copy(b, r.left)
+	if r.left = r.left[n:]; r.left != "" {
+		return n, nil
+	}
+	r.left = "" // not the empty end of the text, which would keep it
+	return n, io.EOF
+}
+
+// Close drops what is left.
+func (r *replay) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.left = ""
+	return nil
+}
+
+// buffers are kept for further requests.
+type buffers struct{ pool sync.Pool }
+
+// take returns a buffer for relayed bytes.
+func (b *buffers) take() *[relayBuffer]byte {
+	if buf, ok := b.pool.Get().(*[relayBuffer]byte); ok {
+		return buf
+	}
+	return new([relayBuffer]byte)
+}
+
+func (b *buffers) put(buf *[relayBuffer]byte) { b.pool.Put(buf) }

@@ -1,0 +1,48 @@
+package gateway
+
+import (
+	"net/http"
+	"time"
+)
+
+// patient is a response whose client has a limited time to take each part of
+// it. Without one, a client that reads nothing would keep a worker's slot.
+type patient struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	stall   time.Duration
+}
+
+// patient bounds how long the client may leave the gateway waiting, in both
+// directions. Where that is not possible, nothing is bounded.
+func (s *Server) patient(w http.ResponseWriter, r *http.Request) http.ResponseWriter {
+	p := &patient{w, http.NewResponseController(w), s.pace.stall}
+	if r.ContentLength != 0 {
+		_ = p.control.SetReadDeadline(time.Now().Add(s.pace.grace))
+	}
+	p.renew()
+	return p
+}
+
+func (p *patient) renew() { _ = p.control.SetWriteDeadline(time.Now().Add(p.stall)) }
+
+// WriteHeader sends the head with what comes next.
+func (p *patient) WriteHeader(status int) {
+	p.renew()
+	p.ResponseWriter.WriteHeader(status)
+}
+
+// Write passes bytes on.
+func (p *patient) Write(b []byte) (int, error) {
+	p.renew()
+	return p.ResponseWriter.Write(b)
+}
+
+// FlushError sends what was written.
+func (p *patient) FlushError() error {
+	p.renew()
+	return p.control.Flush()
+}
+
+// Unwrap returns the response, for http.ResponseController.
+func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }

@@ -1,0 +1,146 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"gatewayd/internal/fleet"
+	"gatewayd/internal/telemetry"
+)
+
+// sending is a request on its way to a worker.
+type sending struct {
+	member fleet.Member
+	header http.Header
+	watch  *watch
+	sent   atomic.Int64 // when its last byte was written, ns since the exchange began; 0: not yet
+}
+
+// sentAt returns when the worker had the request; now, if it answered before.
+func (x *exchange) sentAt(s *sending) time.Time {
+	if sent := s.sent.Load(); sent > 0 {
+		return x.start.Add(time.Duration(sent))
+	}
+	return time.Now()
+}
+
+// send makes the request. A kept-alive connection that the worker has closed in
+// the meantime is replaced once, by a new one: nothing of the request was
+// answered then, and a pool may hold more of such connections.
+func (x *exchange) send(ctx context.Context, s *sending) (*http.Response, error) {
+	t := x.cfg.Timeouts
+	if x.peeked.stream {
+		s.watch.enter(connecting, time.Now().Add(t.ResponseHead), errHead)
+	}
+	resp, stale, err := x.roundTrip(ctx, s, x.transport)
+	if err != nil && stale && ctx.Err() == nil {
+		resp, _, err = x.roundTrip(ctx, s, x.fresh)
+	}
+	if err != nil {
+		return nil, err
+	}
+	plain(resp)
+	return resp, nil
+}
+
+// roundTrip sends the request once. stale says that it failed on a connection
+// that had served before, without a byte of an answer.
+func (x *exchange) roundTrip(ctx context.Context, s *sending, via *http.Transport) (resp *http.Response, stale bool, err error) {
+	var reused, answered atomic.Bool
+	asked := time.Now()
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(i httptrace.GotConnInfo) {
+			reused.Store(i.Reused)
+			x.telemetry.Metrics.Overhead(telemetry.StageConnect, time.Since(asked))
+		},
+		WroteRequest:         func(i httptrace.WroteRequestInfo) { x.wrote(s, i.Err) },
+		GotFirstResponseByte: func() { answered.Store(true) },
+	})
+	body := func() (io.ReadCloser, error) { return &replay{left: x.body}, nil }
+	req := (&http.Request{
+		Method: http.MethodPost, URL: endpoint(s.member.URL, x.op.path()), Header: s.header, Host: s.member.URL.Host,
+		ContentLength: int64(len(x.body)), GetBody: body,
+	}).WithContext(traced)
+	req.Body, _ = body()
+	req.URL.RawQuery = withoutSecrets(x.r.URL.RawQuery)
+	resp, err = via.RoundTrip(req)
+	return resp, err != nil && reused.Load() && !answered.Load(), err
+}
+
+// wrote notes that the worker has the whole request: its time runs from here.
+func (x *exchange) wrote(s *sending, err error) {
+	if err != nil {
+		return
+	}
+	now := time.Now()
+	s.sent.Store(int64(now.Sub(x.start)))
+	t := x.cfg.Timeouts
+	switch {
+	case !x.peeked.stream:
+	case t.FirstToken < t.ResponseHead:
+		s.watch.enter(waiting, now.Add(t.FirstToken), errFirst)
+	default:
+		s.watch.enter(waiting, now.Add(t.ResponseHead), errHead)
+	}
+}
+
+// endpoint joins the worker's base URL and the API path, without doubling the
+// version.
+func endpoint(base *url.URL, path string) *url.URL {
+	u := *base
+	u.Path = strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), "/v1") + path
+	u.RawPath = ""
+	return &u
+}
+
+func (o operation) path() string {
+	switch o {
+	case chat:
+		return "/v1/chat/completions"
+	case completion:
+		return "/v1/completions"
+	default:
+		return "/v1/embeddings"
+	}
+}
+
+// secretParameters are the query parameters that clients send keys in.
+var secretParameters = map[string]bool{"key": true, "api_key": true, "api-key": true, "apikey": true, "access_token": true, "token": true}
+
+// withoutSecrets takes the client's keys out of a query, and leaves the rest as
+// it is.
+func withoutSecrets(query string) string {
+	if query == "" {
+		return ""
+	}
+	var kept []string
+	for pair := range strings.SplitSeq(query, "&") {
+		name, _, _ := strings.Cut(pair, "=")
+		plain, err := url.QueryUnescape(name)
+		if err == nil && !secretParameters[strings.ToLower(plain)] {
+			kept = append(kept, pair)
+		}
+	}
+	return strings.Join(kept, "&")
+}
+
+// unreachable says which kind of failed connection the error is, if it is one.
+func unreachable(err error) (fleet.Outcome, bool) {
+	var dial *net.OpError
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return fleet.Refused, true
+	case errors.As(err, &dial) && dial.Op == "dial":
+		return fleet.Unreachable, true
+	}
+	return 0, false
+}

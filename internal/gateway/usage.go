@@ -1,0 +1,67 @@
+package gateway
+
+import (
+	"bytes"
+
+	"github.com/tidwall/gjson"
+
+	"gatewayd/pkg/router"
+)
+
+// maxRead bounds the part of an answer that is kept to read its usage.
+const maxRead = 256 << 10
+
+// answer keeps what is needed to read the usage of an answer that is no stream:
+// all of it, or of a longer one its end.
+type answer struct {
+	kept []byte
+	cut  bool
+}
+
+// keep takes the next bytes of the answer.
+func (a *answer) keep(b []byte) {
+	if a.kept = append(a.kept, b...); len(a.kept) > 2*maxRead {
+		a.kept = append(a.kept[:0], a.kept[len(a.kept)-maxRead:]...)
+		a.cut = true
+	}
+}
+
+// usage returns what the worker says that it took.
+func (a *answer) usage() (router.Usage, bool) {
+	if !a.cut {
+		return readUsage(a.kept)
+	}
+	name := []byte(`"usage"`)
+	i := bytes.LastIndex(a.kept, name)
+	if i < 0 {
+		return router.Usage{}, false
+	}
+	return tokens(gjson.ParseBytes(bytes.TrimLeft(a.kept[i+len(name):], " \t\r\n:")))
+}
+
+// readUsage reads OpenAI's usage object from a body or an event. Cached tokens
+// are -1 if the worker does not report them.
+func readUsage(body []byte) (router.Usage, bool) { return tokens(gjson.GetBytes(body, "usage")) }
+
+func tokens(u gjson.Result) (router.Usage, bool) {
+	if !u.IsObject() {
+		return router.Usage{}, false
+	}
+	out := router.Usage{
+		PromptTokens: count(u.Get("prompt_tokens")),
+		OutputTokens: count(u.Get("completion_tokens")),
+		CachedTokens: -1,
+	}
+	if c := u.Get("prompt_tokens_details.cached_tokens"); c.Type == gjson.Number {
+		out.CachedTokens = count(c)
+	}
+	return out, true
+}
+
+// count reads a number of tokens; what no worker would report counts as zero.
+func count(v gjson.Result) int {
+	if n := v.Num; n > 0 && n < 1<<30 {
+		return int(n)
+	}
+	return 0
+}

@@ -1,0 +1,96 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// phase is how far an attempt has come.
+type phase uint8
+
+const (
+	connecting phase = iota // until the request is sent
+	waiting                 // until the head of the answer
+	headed                  // until the first token
+	flowing                 // until the end of a stream
+	ending                  // behind the end of a stream
+)
+
+// The limits that an attempt can run into; the messages are for the client.
+var (
+	errHead  = errors.New("the worker sent no response head within timeouts.response_head")
+	errFirst = errors.New("the worker sent no token within timeouts.first_token")
+	errGap   = errors.New("the worker was silent for timeouts.token_gap")
+	errTotal = errors.New("the request took longer than timeouts.total")
+	errDone  = errors.New("the worker kept a finished stream open")
+)
+
+var limits = []struct {
+	err  error
+	code string
+}{{errHead, "timeout_response_head"}, {errFirst, "timeout_first_token"}, {errGap, "timeout_token_gap"}, {errTotal, "timeout_total"}}
+
+// timedOut returns the error for the client if a limit of the gateway was the
+// cause of the end, nil otherwise.
+func timedOut(cause error) *apiError {
+	for _, l := range limits {
+		if errors.Is(cause, l.err) {
+			return upstreamError(l.code, l.err.Error(), 504)
+		}
+	}
+	return nil
+}
+
+// watch bounds the phases of an attempt. It only goes forward: what is reported
+// late about an earlier phase has no effect.
+type watch struct {
+	cancel context.CancelCauseFunc
+
+	mu    sync.Mutex
+	phase phase
+	timer *time.Timer // nil until the first limit
+	due   time.Time
+	why   error
+}
+
+// enter begins a phase, or goes on with it, and gives it until a time.
+func (w *watch) enter(p phase, due time.Time, why error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p < w.phase {
+		return
+	}
+	w.phase, w.due, w.why = p, due, why
+	if w.timer == nil {
+		w.timer = time.AfterFunc(time.Until(due), w.fire)
+		return
+	}
+	w.timer.Reset(time.Until(due))
+}
+
+// pause begins a phase without a limit.
+func (w *watch) pause(p phase) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p < w.phase {
+		return
+	}
+	w.phase, w.why = p, nil
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+}
+
+// fire cancels the attempt, unless its limit was moved at the last moment.
+func (w *watch) fire() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.why != nil && !time.Now().Before(w.due) {
+		w.cancel(w.why)
+	}
+}
+
+// stop ends the watch.
+func (w *watch) stop() { w.pause(ending + 1) }
