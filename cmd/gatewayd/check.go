@@ -7,7 +7,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
 	"github.com/urfave/cli/v2"
 
 	"gatewayd/internal/config"
@@ -59,7 +58,7 @@ func checkCommand(p process) *cli.Command {
 
 // probe prints one line per thing that the configuration names.
 func probe(ctx context.Context, p process, cfg config.Config) error {
-	results := daemon.Probe(ctx, cfg, hclog.NewNullLogger())
+	results := daemon.Probe(ctx, cfg)
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	failed := 0
 	for _, r := range results {

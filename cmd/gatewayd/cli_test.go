@@ -60,6 +60,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{serve("--listen", busy.Addr().String()), exitFailure, "hint: another program may have the port"},
 		{[]string{"serve", "--config", "/no/such/file.yaml"}, exitUsage, "/no/such/file.yaml"},
 		{[]string{"serve", "--config", write(t, "workers:\n  - url: http://h\nlisen: 1.2.3.4:1\n")}, exitUsage, ":3:1"},
+		{[]string{"check", "--config", write(t, "workers: [{url: 'http://h'}]\nstrategies: ['sticky:colour=red']\n")}, exitUsage, "colour"},
 		{[]string{"check", "--config", "x", "--timeout", "0s"}, exitUsage, "--timeout is 0s"},
 		{[]string{"check"}, exitUsage, "check --config FILE"},
 		{[]string{"check", "--config", write(t, "workers: 7\n")}, exitUsage, ":1:"},
@@ -100,7 +101,7 @@ func TestCheck(t *testing.T) {
 	if code != exitOK || strings.Count(stdout, " ok ") != 3 || !strings.Contains(stdout, "serves m") {
 		t.Errorf("check --probe: code %d\n%s%s", code, stdout, stderr)
 	}
-	bad := write(t, "strategies: ['sticky:colour=red']\nworkers:\n  - url: http://127.0.0.1:1\n    id: nobody\n")
+	bad := write(t, "strategies: [/bin/true]\nworkers:\n  - url: http://127.0.0.1:1\n    id: nobody\n")
 	code, stdout, stderr = command(t, "check", "--config", bad, "--probe", "--timeout", "2s")
 	if code != exitFailure || strings.Count(stdout, "FAILED") != 2 || !strings.Contains(stderr, "2 probes failed") {
 		t.Errorf("check --probe of bad things: code %d\n%s%s", code, stdout, stderr)

@@ -163,7 +163,8 @@ func TestShutdownServesWhileStreamsRun(t *testing.T) {
 	}
 }
 
-// Streams that do not end in time are cut, and the error says so.
+// Streams that do not end in time are cut: their clients are told, and the error
+// says so.
 func TestShutdownHasAnEnd(t *testing.T) {
 	d := start(t, settings(holding(t, nil)))
 	open := stream(t, d)
@@ -173,8 +174,8 @@ func TestShutdownHasAnEnd(t *testing.T) {
 	if err := d.Shutdown(ctx); err == nil || !strings.Contains(err.Error(), "cut off") {
 		t.Errorf("error %v", err)
 	}
-	if rest, err := io.ReadAll(open); err == nil {
-		t.Errorf("the stream ended with %q and no error", rest)
+	if rest, err := io.ReadAll(open); err != nil || strings.Count(string(rest), `"code":"shutting_down"`) != 1 {
+		t.Errorf("the stream ended with %q, %v", rest, err)
 	}
 }
 

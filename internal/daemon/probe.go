@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,12 +9,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
-
 	"gatewayd/internal/config"
 	"gatewayd/internal/fleet"
 	"gatewayd/pkg/plugin"
 	"gatewayd/pkg/router"
+	"gatewayd/pkg/strategies"
 	"gatewayd/state/redis"
 )
 
@@ -33,30 +33,47 @@ func (p Probed) Detail() string {
 	return p.Info
 }
 
-// CheckStrategies says whether every strategy of the chain can be found.
+// CheckStrategies says whether every strategy of the chain can be found, and
+// whether those of this executable take their options. Others are asked when
+// they run.
 func CheckStrategies(c config.Config) error {
-	_, err := processes(c)
-	return err
+	specs, err := processes(c)
+	if err != nil {
+		return err
+	}
+	for _, s := range specs {
+		if len(s.Process.Args) == 0 {
+			continue
+		}
+		definition, err := strategies.Find(s.Process.Strategy)
+		if err == nil {
+			_, err = definition.New(s.Options, 1)
+		}
+		if err != nil {
+			return fmt.Errorf("strategy %s: %w", s.Name, err)
+		}
+	}
+	return nil
 }
 
 // Probe starts every strategy with its options and asks every worker and the
 // shared state, all at once and until ctx is done. The results are in the order
 // of the configuration.
-func Probe(ctx context.Context, c config.Config, log hclog.Logger) []Probed {
-	strategies, err := processes(c)
+func Probe(ctx context.Context, c config.Config) []Probed {
+	chain, err := processes(c)
 	if err != nil {
 		return []Probed{{Kind: "strategy", Err: err}}
 	}
-	out := make([]Probed, len(strategies), len(strategies)+1)
+	out := make([]Probed, len(chain), len(chain)+1)
 	var all sync.WaitGroup
-	for i, s := range strategies {
+	for i, s := range chain {
 		all.Go(func() {
 			info, err := probeStrategy(ctx, s.Process, s.Options)
 			out[i] = Probed{"strategy", s.Name, info, err}
 		})
 	}
 	var workers []Probed
-	all.Go(func() { workers = probeWorkers(ctx, c, log) })
+	all.Go(func() { workers = probeWorkers(ctx, c) })
 	var shared []Probed
 	if c.State.Redis != "" {
 		all.Go(func() { shared = []Probed{probeState(ctx, c)} })
@@ -88,45 +105,25 @@ func probeStrategy(ctx context.Context, spec plugin.Spec, options router.Options
 	return fmt.Sprintf("version %s, %s", info.Version, strings.Join(does, ", ")), i.Close()
 }
 
-// probeWorkers watches the workers until all are up or time is over.
-func probeWorkers(ctx context.Context, c config.Config, log hclog.Logger) []Probed {
+// probeWorkers looks at every worker once.
+func probeWorkers(ctx context.Context, c config.Config) []Probed {
 	specs, err := fleet.Specs(c, router.Time(time.Now().UnixNano()))
 	if err != nil {
 		return []Probed{{Kind: "worker", Err: err}}
 	}
-	probe := c.Probe
-	probe.Successes = 1
-	f, err := fleet.New(specs, fleet.Options{Probe: probe, Breaker: c.Breaker, Logger: log})
-	if err != nil {
-		return []Probed{{Kind: "worker", Err: err}}
-	}
-	defer f.Close()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		var out []Probed
-		pending := false
-		for _, w := range f.Workers() {
-			p := Probed{Kind: "worker", Name: w.ID, Info: w.URL + " serves " + strings.Join(slices.Concat(w.Models, w.Adapters), ", ")}
+	out := make([]Probed, len(specs))
+	var all sync.WaitGroup
+	for i, spec := range specs {
+		all.Go(func() {
+			w := fleet.Probe(ctx, spec, c.Probe, nil)
+			out[i] = Probed{Kind: "worker", Name: w.ID, Info: w.URL + " serves " + strings.Join(slices.Concat(w.Models, w.Adapters), ", ")}
 			if !w.Up {
-				pending = true
-				trouble := w.Trouble
-				if trouble == "" {
-					trouble = "no answer"
-				}
-				p.Err = fmt.Errorf("%s: %s", w.URL, trouble)
+				out[i].Err = fmt.Errorf("%s: %s", w.URL, cmp.Or(w.Trouble, "no answer"))
 			}
-			out = append(out, p)
-		}
-		if !pending {
-			return out
-		}
-		select {
-		case <-ctx.Done():
-			return out
-		case <-tick.C:
-		}
+		})
 	}
+	all.Wait()
+	return out
 }
 
 func probeState(ctx context.Context, c config.Config) Probed {

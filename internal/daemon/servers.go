@@ -85,11 +85,12 @@ func (d *Daemon) Shutdown(ctx context.Context) error {
 	err := d.api.Shutdown(ctx)
 	if err != nil {
 		err = fmt.Errorf("requests were cut off after the grace time: %w", err)
-		d.api.Close()
-		select { // their ends are to be recorded
+		d.gateway.Stop()
+		select { // clients are told, and the ends recorded
 		case <-d.gateway.Idle():
 		case <-time.After(time.Second):
 		}
+		d.api.Close()
 	}
 	d.stop()
 	<-d.done

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -152,7 +151,7 @@ func (x *exchange) unanswered(ctx context.Context, err error) try {
 	cause := context.Cause(ctx)
 	if timeout := timedOut(cause); timeout != nil {
 		t := try{retry: true, failure: timeout, result: telemetry.AttemptResult{Outcome: telemetry.AttemptTimeout}, says: fleet.Broken, speaks: true}
-		if errors.Is(cause, errTotal) { // no time for another worker, and perhaps not this one's fault
+		if notTheWorkers(cause) { // no time for another worker, and perhaps not this one's fault
 			t.retry, t.speaks, t.outcome = false, false, router.Failed
 			x.fail(timeout)
 		}

@@ -20,8 +20,8 @@ func TestConnectionsClosedByTheWorker(t *testing.T) {
 	var closed atomic.Int64
 	serve := func(c net.Conn, _ *http.Request, body []byte) bool {
 		if strings.Contains(string(body), `"stream":true`) {
-			writeRaw(c, strings.Replace(streamHead, "\r\n", "\r\nConnection: keep-alive\r\n", 1), chunk(event("t")+"data: [DONE]\n\n"), "0\r\n\r\n")
 			closed.Add(1)
+			writeRaw(c, strings.Replace(streamHead, "\r\n", "\r\nConnection: keep-alive\r\n", 1), chunk(event("t")+"data: [DONE]\n\n"), "0\r\n\r\n")
 			return false
 		}
 		answer := `{"id":"x","usage":{"prompt_tokens":7,"completion_tokens":3}}`

@@ -216,3 +216,39 @@ func TestDrain(t *testing.T) {
 	}
 	<-w.gateway.Idle()
 }
+
+// TestStopTellsClients: requests that are cut off when the gateway ends are told
+// so, in the stream or by a 503, and the worker is not blamed.
+func TestStopTellsClients(t *testing.T) {
+	arrived := make(chan struct{}, 2)
+	f := newFake(t, func(w http.ResponseWriter, r *http.Request, body []byte) {
+		if strings.Contains(string(body), `"stream":true`) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			io.WriteString(w, event("t"))
+			http.NewResponseController(w).Flush()
+		}
+		arrived <- struct{}{}
+		<-r.Context().Done()
+	})
+	w := newWorld(t, nil, f)
+	answers := make(chan string, 2)
+	for _, body := range []string{hello, `{"model":"m","stream":true,"messages":[]}`} {
+		go func() {
+			resp, text, err := w.try(t.Context(), "/v1/chat/completions", body)
+			if err != nil {
+				answers <- err.Error()
+				return
+			}
+			answers <- resp.Status + " " + text
+		}()
+		<-arrived
+	}
+	w.gateway.Stop()
+	for range 2 {
+		answer := <-answers
+		if !strings.Contains(answer, `"code":"shutting_down"`) || !strings.HasPrefix(answer, "503 ") && !strings.HasPrefix(answer, "200 OK data: ") {
+			t.Errorf("a request that was cut off got %q", answer)
+		}
+	}
+	w.idle()
+}

@@ -219,7 +219,7 @@ func (x *exchange) judge(ctx context.Context, p *passage, status int, err error)
 		if t.failure == nil {
 			t.failure, t.result.Outcome = upstreamError("worker_broke", "the worker broke off its answer", http.StatusBadGateway), telemetry.AttemptBroken
 		}
-		t.speaks = !errors.Is(cause, errTotal)
+		t.speaks = !notTheWorkers(cause)
 		x.failure = t.failure
 		x.tell(p.stream && !p.opaque, t.failure)
 	}

@@ -52,6 +52,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, route string, op 
 	}
 	ctx, cancel := context.WithTimeoutCause(r.Context(), s.cfg.Timeouts.Total, errTotal)
 	defer cancel()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	defer context.AfterFunc(s.serving, func() { stop(errStop) })()
 	ctx, span := s.telemetry.StartServer(ctx, r, route)
 	x.guarded(ctx)
 	x.drop()
@@ -115,6 +118,9 @@ func (x *exchange) accept() (*pool.Pool, string, *apiError) {
 		return nil, "", e
 	}
 	p, adapter, ok := x.pools.Lookup(x.peeked.model)
+	if !ok && len(x.workers.Snapshot().Models()) == 0 {
+		return nil, "", fromRefusal(router.Refusal{Code: router.NoWorker, Reason: "no worker has listed its models yet"})
+	}
 	if !ok {
 		return nil, "", unknownModel(x.peeked.model)
 	}
@@ -176,8 +182,8 @@ func (x *exchange) refused(ctx context.Context, err error) {
 	case errors.As(err, &r):
 		x.outcome = router.Refused
 		x.fail(fromRefusal(r.Refusal))
-	case errors.Is(context.Cause(ctx), errTotal):
-		x.fail(timedOut(errTotal))
+	case notTheWorkers(context.Cause(ctx)):
+		x.fail(timedOut(context.Cause(ctx)))
 	default:
 		x.outcome = router.Cancelled
 	}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"net/http"
 	"path"
 	"strconv"
@@ -51,6 +52,8 @@ type Server struct {
 	room      int64        // for bodies, in bytes
 	inMemory  atomic.Int64 // bytes of bodies that take it
 	draining  atomic.Bool
+	serving   context.Context // ends with Stop
+	stop      context.CancelFunc
 
 	mu      sync.Mutex
 	running int           // inference requests
@@ -68,6 +71,7 @@ func New(o Options) *Server {
 		room:      max(heldBytes, heldBodies*int64(o.Config.Limits.BodyBytes)),
 		idle:      make(chan struct{}),
 	}
+	s.serving, s.stop = context.WithCancel(context.Background())
 	s.fresh.DisableKeepAlives = true
 	close(s.idle)
 	return s
@@ -100,6 +104,9 @@ func (s *Server) leave() {
 		close(s.idle)
 	}
 }
+
+// Stop ends all requests that still run, each with an error for its client.
+func (s *Server) Stop() { s.stop() }
 
 // Close drops idle connections to workers.
 func (s *Server) Close() { s.transport.CloseIdleConnections() }

@@ -2,14 +2,18 @@ package gateway
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"gatewayd/internal/config"
+	"gatewayd/internal/fleet"
 )
 
 const streamed = `{"model":"m","stream":true,"messages":[{"role":"user","content":"hello"}]}`
@@ -149,4 +153,25 @@ func TestBlackHoleFailsOver(t *testing.T) {
 		t.Errorf("the black hole was tried %d times", n)
 	}
 	w.idle()
+}
+
+// A worker where nobody listens may have restarted; one that does not answer in
+// time has not.
+func TestFailedConnections(t *testing.T) {
+	dial := func(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: err} }
+	for _, c := range []struct {
+		err  error
+		says fleet.Outcome
+		ok   bool
+	}{
+		{dial(os.NewSyscallError("connect", syscall.ECONNREFUSED)), fleet.Refused, true},
+		{dial(os.ErrDeadlineExceeded), fleet.Unreachable, true},
+		{dial(os.NewSyscallError("connect", syscall.EHOSTUNREACH)), fleet.Unreachable, true},
+		{&net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)}, 0, false},
+		{io.EOF, 0, false},
+	} {
+		if says, ok := unreachable(fmt.Errorf("wrapped: %w", c.err)); says != c.says || ok != c.ok {
+			t.Errorf("%v: %v, %v, want %v, %v", c.err, says, ok, c.says, c.ok)
+		}
+	}
 }

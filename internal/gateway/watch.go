@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"net/http"
 	"sync"
 	"time"
 )
@@ -25,6 +26,7 @@ var (
 	errGap   = errors.New("the worker was silent for timeouts.token_gap")
 	errTotal = errors.New("the request took longer than timeouts.total")
 	errDone  = errors.New("the worker kept a finished stream open")
+	errStop  = errors.New("the gateway is shutting down")
 )
 
 var limits = []struct {
@@ -32,15 +34,24 @@ var limits = []struct {
 	code string
 }{{errHead, "timeout_response_head"}, {errFirst, "timeout_first_token"}, {errGap, "timeout_token_gap"}, {errTotal, "timeout_total"}}
 
-// timedOut returns the error for the client if a limit of the gateway was the
-// cause of the end, nil otherwise.
+// timedOut returns the error for the client if a limit of the gateway, or its
+// end, was the cause of the end, nil otherwise.
 func timedOut(cause error) *apiError {
 	for _, l := range limits {
 		if errors.Is(cause, l.err) {
-			return upstreamError(l.code, l.err.Error(), 504)
+			return upstreamError(l.code, l.err.Error(), http.StatusGatewayTimeout)
 		}
 	}
+	if errors.Is(cause, errStop) {
+		return upstreamError("shutting_down", errStop.Error(), http.StatusServiceUnavailable)
+	}
 	return nil
+}
+
+// notTheWorkers reports whether the cause of an attempt's end lies with the
+// gateway: no other worker is to be tried then, and nothing is said about this one.
+func notTheWorkers(cause error) bool {
+	return errors.Is(cause, errTotal) || errors.Is(cause, errStop)
 }
 
 // watch bounds the phases of an attempt. It only goes forward: what is reported

@@ -14,10 +14,10 @@ import (
 	"gatewayd/state/memory"
 )
 
-// BenchmarkRequest is a request's whole way through a pool: a worker, its first
+// BenchmarkPool is a request's whole way through a pool: a worker, its first
 // token, its end, with three strategies that have a plan in force: a table, a
 // binding and a cost row.
-func BenchmarkRequest(b *testing.B) {
+func BenchmarkPool(b *testing.B) {
 	for _, goroutines := range []int{1, 32} {
 		b.Run(fmt.Sprint("goroutines=", goroutines), func(b *testing.B) {
 			p := benchPool(b)
