@@ -86,11 +86,7 @@ func (d *Daemon) Shutdown(ctx context.Context) error {
 	if err != nil {
 		err = fmt.Errorf("requests were cut off after the grace time: %w", err)
 		d.gateway.Stop()
-		select { // clients are told, and the ends recorded
-		case <-d.gateway.Idle():
-		case <-time.After(time.Second):
-		}
-		d.api.Close()
+		d.hangUp()
 	}
 	d.stop()
 	<-d.done
@@ -107,6 +103,15 @@ func (d *Daemon) Shutdown(ctx context.Context) error {
 		d.log.Warn("telemetry was not flushed", "error", terr)
 	}
 	return err
+}
+
+// hangUp lets what the clients are told reach them, and closes all connections.
+func (d *Daemon) hangUp() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if d.api.Shutdown(ctx) != nil {
+		d.api.Close()
+	}
 }
 
 // accompany waits until no request runs, or half of ctx's time is over.

@@ -33,7 +33,7 @@ const postHead = "POST /v1/chat/completions HTTP/1.1\r\nHost: g\r\nContent-Type:
 // slow is not.
 func TestSlowBodies(t *testing.T) {
 	f := newFake(t, answerJSON)
-	w := setup{pace: &pace{grace: 300 * time.Millisecond, rate: 100 << 10, stall: long}}.world(t, f)
+	w := setup{pace: &pace{grace: 300 * time.Millisecond, rate: 4 << 10, stall: long}}.world(t, f)
 	var all sync.WaitGroup
 	for name, send := range map[string]func(c net.Conn){
 		"silent":      func(c net.Conn) { fmt.Fprintf(c, postHead, 1000) },
@@ -90,10 +90,11 @@ func TestSlowBodies(t *testing.T) {
 
 // A connection goes on to serve when a limit of a former request has passed.
 func TestLimitsEndWithTheirRequest(t *testing.T) {
+	const limit = 500 * time.Millisecond
 	f := newFake(t, answerJSON)
-	w := setup{pace: &pace{grace: 30 * time.Millisecond, rate: 1 << 20, stall: 30 * time.Millisecond}}.world(t, f)
+	w := setup{pace: &pace{grace: limit, rate: 1 << 20, stall: limit}}.world(t, f)
 	c := w.dial()
-	for range 3 {
+	for range 2 {
 		fmt.Fprintf(c, postHead+"%s", len(hello), hello)
 		io.WriteString(c, "GET /v1/models HTTP/1.1\r\nHost: g\r\n\r\n")
 		answer := make([]byte, 4096)
@@ -103,7 +104,7 @@ func TestLimitsEndWithTheirRequest(t *testing.T) {
 				t.Fatalf("%q, %v", got, err)
 			}
 		}
-		<-time.After(50 * time.Millisecond)
+		<-time.After(limit + limit/4)
 	}
 }
 
@@ -134,10 +135,13 @@ func TestMemoryOfWaitingBodies(t *testing.T) {
 	const parallel, size = 50, trusted + trusted/4
 	release := make(chan struct{})
 	f := newRaw(t, func(c net.Conn, _ *http.Request, _ []byte) bool {
-		<-release
+		select {
+		case <-release:
+		case <-t.Context().Done(): // the test has failed
+		}
 		return writeRaw(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
 	})
-	w := newWorld(t, func(c *config.Config) { c.Workers[0].Concurrency = 1 }, f)
+	w := newWorld(t, func(c *config.Config) { c.Workers[0].Concurrency, c.Limits.QueueWait = 1, time.Hour }, f)
 	body := `{"model":"m","messages":[{"role":"user","content":"` + strings.Repeat("x", size) + `"}]}`
 	heap := func() int64 {
 		runtime.GC()

@@ -72,7 +72,10 @@ func TestEveryKeptConnectionIsStale(t *testing.T) {
 		}
 		if !restarted.Load() { // n requests at a time make n connections
 			together <- struct{}{}
-			<-release
+			select {
+			case <-release:
+			case <-t.Context().Done(): // the test has failed
+			}
 		}
 		return writeRaw(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
 	})

@@ -59,8 +59,8 @@ func TestEveryEndingHasOneSpan(t *testing.T) {
 		}
 	})
 	w := setup{telemetry: tele, config: func(c *config.Config) {
-		c.Breaker.Failures, c.Limits.Attempts, c.Workers[0].Concurrency, c.Limits.QueueWait = 1000, 1, 1, 50*time.Millisecond
-		c.Timeouts.ResponseHead = 60 * time.Millisecond
+		c.Breaker.Failures, c.Limits.Attempts, c.Workers[0].Concurrency, c.Limits.QueueWait = 1000, 1, 1, 500*time.Millisecond
+		c.Timeouts.ResponseHead = 500 * time.Millisecond
 	}}.world(t, f)
 
 	// send is one request; its client leaves when leave is closed.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"gatewayd/internal/config"
+	"gatewayd/internal/pool"
 )
 
 func (w *world) get(method, path string) (*http.Response, string) {
@@ -132,4 +133,25 @@ func TestModelsOfManyWorkers(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// noPools has no pool for any model, as a gateway that has just seen its workers.
+type noPools struct{}
+
+func (noPools) Lookup(string) (*pool.Pool, string, bool) { return nil, "", false }
+
+// A model that workers list and no pool serves yet is not unknown, and a gateway
+// with nothing else is not ready.
+func TestModelWithoutAPool(t *testing.T) {
+	f := newFake(t, answerJSON)
+	w := newWorld(t, nil, f)
+	w.gateway.pools = noPools{}
+	for model, want := range map[string]int{"m": http.StatusServiceUnavailable, "nothing": http.StatusNotFound} {
+		if resp, text := w.post("/v1/chat/completions", `{"model":"`+model+`","messages":[]}`); resp.StatusCode != want {
+			t.Errorf("model %s: %s %s", model, resp.Status, text)
+		}
+	}
+	if resp, text := w.get(http.MethodGet, "/readyz"); resp.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("ready: %s %s", resp.Status, text)
+	}
 }

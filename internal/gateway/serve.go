@@ -118,17 +118,26 @@ func (x *exchange) accept() (*pool.Pool, string, *apiError) {
 		return nil, "", e
 	}
 	p, adapter, ok := x.pools.Lookup(x.peeked.model)
-	if !ok && len(x.workers.Snapshot().Models()) == 0 {
-		return nil, "", fromRefusal(router.Refusal{Code: router.NoWorker, Reason: "no worker has listed its models yet"})
-	}
 	if !ok {
-		return nil, "", unknownModel(x.peeked.model)
+		return nil, "", x.notServed()
 	}
 	x.affinity = affinityOf(x.op, x.peeked, adapter, x.r.Header, x.cfg.Headers.Session)
 	// What is left of the peek must not hold on to the text of the body.
 	x.body, x.peeked = body, peeked{model: x.peeked.model, stream: x.peeked.stream, maxTokens: x.peeked.maxTokens}
 	x.telemetry.Metrics.Overhead(telemetry.StageParse, time.Since(read))
 	return p, adapter, nil
+}
+
+// notServed says why no pool serves the model: nobody has it, or not yet.
+func (x *exchange) notServed() *apiError {
+	snapshot := x.workers.Snapshot()
+	if len(snapshot.Models()) == 0 {
+		return fromRefusal(router.Refusal{Code: router.NoWorker, Reason: "no worker has listed its models yet"})
+	}
+	if _, _, listed := snapshot.Lookup(x.peeked.model); listed {
+		return fromRefusal(router.Refusal{Code: router.NoWorker, Reason: "the gateway does not serve the model yet"})
+	}
+	return unknownModel(x.peeked.model)
 }
 
 // attend tries workers until one's answer was relayed.

@@ -175,17 +175,21 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	switch {
 	case s.draining.Load():
 		writeText(w, http.StatusServiceUnavailable, "shutting down")
-	case !anyUp(s.workers.Snapshot()):
+	case !s.serves():
 		writeText(w, http.StatusServiceUnavailable, "no worker is up")
 	default:
 		writeText(w, http.StatusOK, "ready")
 	}
 }
 
-func anyUp(s *fleet.Snapshot) bool {
-	for _, members := range s.Pools() {
+// serves reports whether some model has a worker that is up, and a pool.
+func (s *Server) serves() bool {
+	for model, members := range s.workers.Snapshot().Pools() {
 		for _, m := range members {
-			if !m.Down {
+			if m.Down {
+				continue
+			}
+			if _, _, ok := s.pools.Lookup(model); ok {
 				return true
 			}
 		}

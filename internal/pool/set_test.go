@@ -144,9 +144,7 @@ func (w *setWorld) decider(model string) string {
 func TestKilledStrategyComesBack(t *testing.T) {
 	w := newSet(t, 2, []string{"m", "n"}, spec("one", nil))
 	for _, model := range []string{"m", "n"} {
-		if by := w.decider(model); by != "one" {
-			t.Errorf("%s decided for %s", by, model)
-		}
+		w.until("decisions for "+model, func() bool { return w.decider(model) == "one" })
 	}
 	for round := range 3 {
 		pid := w.Processes()[0].Pid
@@ -166,9 +164,7 @@ func TestKilledStrategyComesBack(t *testing.T) {
 // A strategy that dies at its start is tried again; the others route meanwhile.
 func TestDyingStrategyDoesNotStopTheGateway(t *testing.T) {
 	w := newSet(t, 1, []string{"m"}, spec("dies", nil), spec("two", nil))
-	if by := w.decider("m"); by != "two" {
-		t.Errorf("%s decided", by)
-	}
+	w.until("decisions by the other strategy", func() bool { return w.decider("m") == "two" })
 	if log := w.log.String(); !strings.Contains(log, "strategy=dies") || !strings.Contains(log, "the licence has run out") {
 		t.Errorf("the log does not say what the strategy died of:\n%s", log)
 	}
@@ -269,9 +265,7 @@ func TestPoolsComeAndGo(t *testing.T) {
 	w.until("the pool to go", func() bool { return w.Pools()["n"] == nil })
 	set("n")
 	w.until("the model to come back", func() bool { return w.up("n") == 1 })
-	if by := w.decider("n"); by != "one" {
-		t.Errorf("%s decides when the model is back", by)
-	}
+	w.until("decisions when the model is back", func() bool { return w.decider("n") == "one" })
 	// Any number of models may come and go, while loads are taken over.
 	stop := make(chan struct{})
 	var loading sync.WaitGroup
