@@ -32,7 +32,7 @@ func TestTimeoutsAreNamed(t *testing.T) {
 		limit  func(*config.Timeouts)
 		serve  func(c net.Conn, r *http.Request, body []byte) bool
 		body   string
-		status int // 200: the error is in the stream, or it came before the head did
+		status int // 200: the error is in the stream, unless the head came too late for that
 	}{
 		"timeout_response_head": {func(t *config.Timeouts) { t.ResponseHead = short },
 			func(c net.Conn, _ *http.Request, _ []byte) bool { gone(c); return false }, streamed, 504},
