@@ -179,7 +179,7 @@ func TestTwoGatewaysActAsOne(t *testing.T) {
 	url, _ := redistest.Start(t)
 	workers := []string{emulatedWorker(t), emulatedWorker(t), emulatedWorker(t), emulatedWorker(t)}
 	file := filepath.Join(t.TempDir(), "gatewayd.yaml")
-	text := "state:\n  redis: " + url + "\n  sync_interval: 50ms\n  lookup_budget: 500ms\nplan:\n  interval: 200ms\nstrategies: [cacheroute, sticky, joule]\nworkers:\n"
+	text := "state:\n  redis: " + url + "\n  sync_interval: 50ms\n  lookup_budget: 1s\nplan:\n  interval: 200ms\nstrategies: [cacheroute, sticky, joule]\nworkers:\n"
 	for i, w := range workers {
 		text += fmt.Sprintf("  - url: %s\n    id: w%d\n", w, i)
 	}
@@ -217,11 +217,16 @@ func TestTwoGatewaysActAsOne(t *testing.T) {
 
 func TestSessionIsSharedByGateways(t *testing.T) {
 	url, server := redistest.Start(t)
-	args := []string{"--redis", url, "--plugin", "sticky"}
+	file := filepath.Join(t.TempDir(), "gatewayd.yaml")
+	// A second for the look-up: a machine under load may need more than the usual 2 ms.
+	text := "state:\n  redis: " + url + "\n  lookup_budget: 1s\nstrategies: [sticky]\nworkers:\n"
 	for range 4 {
-		args = append(args, "--worker", emulatedWorker(t))
+		text += "  - url: " + emulatedWorker(t) + "\n"
 	}
-	a, b := startGateway(t, nil, args...), startGateway(t, nil, args...)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a, b := startGateway(t, nil, "--config", file), startGateway(t, nil, "--config", file)
 	until(t, "sticky's plan at both", func() bool { return a.plan("sticky").Bind > 0 && b.plan("sticky").Bind > 0 })
 	home := map[string]string{}
 	for i := range 24 {

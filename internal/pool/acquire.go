@@ -166,10 +166,7 @@ func (p *Pool) wait(ctx context.Context, s router.Step) router.Step {
 			next = p.woken(ch)
 		}
 	case <-ctx.Done():
-		if next = p.woken(ch); next.Kind != router.DoNothing {
-			s = next
-		}
-		next = p.abandon(s)
+		next = p.leave(s, ch)
 	}
 	if next.Kind != router.DoWait {
 		p.mu.Lock()
@@ -184,17 +181,26 @@ func (p *Pool) wait(ctx context.Context, s router.Step) router.Step {
 func (p *Pool) woken(ch chan router.Step) router.Step {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return newest(router.Step{}, ch)
+}
+
+// newest returns the step that woke a request, or else the one it waits with.
+// The lock is held: what wakes a request does it under the lock.
+func newest(s router.Step, ch chan router.Step) router.Step {
 	select {
-	case s := <-ch:
-		return s
+	case s = <-ch:
 	default:
-		return router.Step{}
 	}
+	return s
 }
 
 // abandon ends the life of a request whose client has left.
-func (p *Pool) abandon(s router.Step) router.Step {
+func (p *Pool) abandon(s router.Step) router.Step { return p.leave(s, nil) }
+
+// leave is abandon for a request in the queue, which may be woken at any moment.
+func (p *Pool) leave(s router.Step, ch chan router.Step) router.Step {
 	return p.with(func(c *router.Core, now router.Time) router.Step {
+		s := newest(s, ch)
 		if s.Kind == router.DoDispatch {
 			p.left(s.Worker.ID)
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -162,6 +164,37 @@ func TestStrategyMakesWait(t *testing.T) {
 	})
 }
 
+// Clients that leave at the very moment when places become free for them leave
+// nothing either.
+func TestClientsLeaveWhileWoken(t *testing.T) {
+	const waiting = 64
+	w := newPool(t, nil)
+	defer w.Close()
+	w.workers(1)
+	for round := range 150 {
+		running := w.acquire(router.Request{})
+		ctx, leave := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		for range waiting {
+			all.Go(func() {
+				if a, err := w.Acquire(ctx, router.Request{}); err == nil {
+					a.complete() // which wakes the next one
+				}
+			})
+		}
+		for w.Lives() <= waiting {
+			runtime.Gosched()
+		}
+		all.Go(leave)
+		running.complete()
+		all.Wait()
+		if n := w.Lives(); n != 0 {
+			t.Fatalf("round %d: %d lives are left", round, n)
+		}
+	}
+	w.idle()
+}
+
 // Many requests through few places, each ending in another way: nothing is left,
 // nobody is forgotten.
 func TestQueueUnderChurn(t *testing.T) {
@@ -179,7 +212,7 @@ func TestQueueUnderChurn(t *testing.T) {
 		done := make(chan queued, n)
 		for i := range n {
 			go func() {
-				<-time.After(time.Duration(i%50) * time.Millisecond)
+				<-time.After(time.Duration(1+i%50) * time.Millisecond)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+i%300)*time.Millisecond)
 				defer cancel()
 				a, err := w.Acquire(ctx, router.Request{ID: fmt.Sprint(i), Key: uint64(i % 9), Priority: i % 3})
@@ -189,7 +222,7 @@ func TestQueueUnderChurn(t *testing.T) {
 					}
 				}
 				if a != nil {
-					<-time.After(time.Duration(i%20) * time.Millisecond)
+					<-time.After(time.Duration(1+i%20) * time.Millisecond)
 					a.FirstToken()
 					a.Finish(router.Ending{Outcome: router.Outcome(i % 3)}, 0)
 				}
