@@ -1,38 +1,28 @@
 package pool
 
-import "sync"
+import (
+	"sync"
 
-// defaultTokensPerByte is what English text makes with usual vocabularies.
-const defaultTokensPerByte = 0.25
+	"gatewayd/pkg/estimator"
+)
 
-// tokens learns how many tokens a byte of prompt text makes, from what workers
-// report as usage. The zero value knows nothing yet.
+// tokens is what the pool has learned of its model's tokenizer. The zero value
+// knows nothing yet.
 type tokens struct {
 	mu    sync.Mutex
-	ratio float64
+	ratio estimator.TokensPerByte
 }
 
 func (t *tokens) learn(promptTokens, promptBytes int) {
-	if promptTokens <= 0 || promptBytes < 64 {
-		return
-	}
-	seen := min(float64(promptTokens)/float64(promptBytes), 4)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.ratio == 0 {
-		t.ratio = seen
-		return
-	}
-	t.ratio += (seen - t.ratio) / 32
+	t.ratio.Observe(promptTokens, promptBytes)
 }
 
 func (t *tokens) perByte() float64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.ratio == 0 {
-		return defaultTokensPerByte
-	}
-	return t.ratio
+	return t.ratio.Value()
 }
 
 // TokensPerByte returns how many prompt tokens a byte of prompt text makes.

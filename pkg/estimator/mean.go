@@ -20,7 +20,7 @@ func (m *Mean) Observe(now int64, value float64) {
 		return
 	}
 	if m.HalfLife > 0 && now > m.last && m.weight > 0 {
-		d := math.Exp2(-float64(now-m.last) / float64(m.HalfLife))
+		d := exp2(-float64(now-m.last) / float64(m.HalfLife))
 		m.sum, m.weight = m.sum*d, m.weight*d
 	}
 	m.sum, m.weight, m.last = m.sum+value, m.weight+1, max(now, m.last)
@@ -43,6 +43,6 @@ func (m *Mean) Rate(now int64) float64 {
 	if m.weight == 0 || m.HalfLife <= 0 {
 		return 0
 	}
-	d := math.Exp2(-float64(max(0, now-m.last)) / float64(m.HalfLife))
+	d := exp2(-float64(max(0, now-m.last)) / float64(m.HalfLife))
 	return m.weight * d * math.Ln2 / m.HalfLife.Seconds()
 }
