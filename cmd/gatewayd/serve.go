@@ -32,6 +32,7 @@ func serveCommand(p process) *cli.Command {
 			&cli.StringFlag{Name: "redis", Usage: "`URL` of the state shared with other gateways; without it state is in memory"},
 			&cli.StringFlag{Name: "listen", Usage: "`ADDR` of the API, host:port"},
 			&cli.StringFlag{Name: "admin-listen", Usage: "`ADDR` of metrics and administration, host:port"},
+			&cli.StringFlag{Name: "record", Usage: "`FILE` to write traffic down to, for benchlab, without any text of a prompt"},
 			&cli.StringFlag{Name: "log-level", Usage: "least `LEVEL` logged: trace, debug, info, warn or error"},
 			&cli.StringFlag{Name: "log-format", Usage: "`FORM` of log lines: text or json"},
 		},
@@ -75,7 +76,7 @@ func settings(c *cli.Context) (config.Config, error) {
 		}
 	}
 	for flag, setting := range map[string]*string{
-		"redis": &cfg.State.Redis, "listen": &cfg.Listen, "admin-listen": &cfg.AdminListen,
+		"redis": &cfg.State.Redis, "listen": &cfg.Listen, "admin-listen": &cfg.AdminListen, "record": &cfg.Record.File,
 		"log-level": &cfg.Log.Level, "log-format": &cfg.Log.Format,
 	} {
 		if c.IsSet(flag) {

@@ -31,7 +31,9 @@ type Config struct {
 	Timeouts    Timeouts        `yaml:"timeouts" doc:"how long each phase of a request may take"`
 	Probe       Probe           `yaml:"probe" doc:"how workers are watched"`
 	Breaker     Breaker         `yaml:"breaker" doc:"when failing requests take a worker out of rotation"`
+	Seed        int             `yaml:"seed" min:"0" max:"9007199254740991" doc:"number that all draws follow from, for tests that are to be repeated; 0 draws one at each start. Gateways of one fleet must not share one"`
 	Headers     Headers         `yaml:"headers" doc:"HTTP headers with a meaning"`
+	Record      Record          `yaml:"record" doc:"traffic written down for benchlab, without any text of a prompt"`
 	Log         Log             `yaml:"log" doc:"the log on standard error"`
 }
 
@@ -103,6 +105,14 @@ type Breaker struct {
 type Headers struct {
 	Expose  bool     `yaml:"expose" doc:"answer with x-gatewayd-worker, x-gatewayd-strategy and x-gatewayd-reason"`
 	Session []string `yaml:"session" doc:"request headers that name a session, in order; the first one present is the request's affinity key"`
+}
+
+// Record says where traffic is written down.
+type Record struct {
+	File      string `yaml:"file" doc:"file that grows; \"\" records nothing. A full one, or one from before, gets a number: FILE.1 is the newest of them. A relative path starts at the configuration file's folder"`
+	FileBytes Bytes  `yaml:"file_bytes" min:"64KiB" max:"1024GiB" doc:"size from which on a new file is begun"`
+	Files     int    `yaml:"files" min:"1" max:"10000" doc:"most files kept, the one that grows included; the oldest is removed"`
+	SaltFile  string `yaml:"salt_file" doc:"file with the secret behind all hashes, made if there is none, for records of several gateways that are to be compared; \"\" draws one at each start"`
 }
 
 // Log says what is logged, and how.

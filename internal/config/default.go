@@ -42,6 +42,7 @@ func Default() Config {
 		},
 		Breaker: Breaker{Failures: 5, Cooldown: time.Second, MaxCooldown: time.Minute},
 		Headers: Headers{Expose: true, Session: []string{"x-session-id"}},
+		Record:  Record{FileBytes: 1 << 30, Files: 8},
 		Log:     Log{Level: "info", Format: "text"},
 	}
 }

@@ -76,6 +76,7 @@ func (c *Config) resolve(folder string) {
 		return filepath.Join(folder, path)
 	}
 	c.Plugins.Dir = at(c.Plugins.Dir)
+	c.Record.File, c.Record.SaltFile = at(c.Record.File), at(c.Record.SaltFile)
 	for i := range c.Workers {
 		c.Workers[i].APIKeyFile = at(c.Workers[i].APIKeyFile)
 	}

@@ -22,6 +22,7 @@ import (
 	"gatewayd/internal/fleet"
 	"gatewayd/internal/gateway"
 	"gatewayd/internal/pool"
+	"gatewayd/internal/record"
 	"gatewayd/internal/telemetry"
 	"gatewayd/pkg/router"
 	"gatewayd/state"
@@ -48,6 +49,7 @@ type Daemon struct {
 	store     state.Store
 	set       *pool.Set
 	fleet     *fleet.Fleet
+	recorder  *record.Recorder // nil if traffic is not written down
 	gateway   *gateway.Server
 
 	api, admin         *http.Server
@@ -123,7 +125,13 @@ func Start(ctx context.Context, o Options) (_ *Daemon, err error) {
 	if err != nil {
 		return nil, &SettingsError{err}
 	}
-	d.gateway = gateway.New(gateway.Options{Config: o.Config, Pools: d.set, Workers: d.fleet, Telemetry: d.telemetry, Logger: o.Logger})
+	undo = append(undo, d.fleet.Close)
+	if err = d.openRecorder(); err != nil {
+		return nil, &SettingsError{err}
+	}
+	d.gateway = gateway.New(gateway.Options{
+		Config: o.Config, Pools: d.set, Workers: d.fleet, Telemetry: d.telemetry, Logger: o.Logger, Recorder: d.recorder,
+	})
 	d.serve(api, adminListener)
 	return d, nil
 }
@@ -148,12 +156,30 @@ func (d *Daemon) openStore() (err error) {
 	return err
 }
 
+// openRecorder begins to write traffic down, if a file is named for it.
+func (d *Daemon) openRecorder() (err error) {
+	c := d.o.Config.Record
+	if c.File == "" {
+		return nil
+	}
+	salt := record.NewSalt()
+	if c.SaltFile != "" {
+		if salt, err = record.LoadSalt(c.SaltFile); err != nil {
+			return err
+		}
+	}
+	d.recorder, err = record.Open(record.Options{
+		Config: c, Salt: salt, BlockBytes: gateway.BlockBytes, Metrics: d.telemetry.Metrics, Logger: d.log.Named("record"),
+	})
+	return err
+}
+
 func (d *Daemon) shared() bool { return d.o.Store != nil || d.o.Config.State.Redis != "" }
 
 func (d *Daemon) setConfig(strategies []pool.StrategySpec) pool.SetConfig {
 	c := d.o.Config
 	core := router.Config{
-		Seed: seed(), PlanInterval: c.Plan.Interval, AskDeadline: c.Plugins.DecisionTimeout,
+		Seed: seed(c.Seed), PlanInterval: c.Plan.Interval, AskDeadline: c.Plugins.DecisionTimeout,
 		MaxAttempts: c.Limits.Attempts, MaxQueue: c.Limits.Queue, MaxWait: c.Limits.QueueWait,
 		MaxLife: c.Timeouts.Total + time.Minute,
 	}
@@ -170,8 +196,12 @@ func (d *Daemon) setConfig(strategies []pool.StrategySpec) pool.SetConfig {
 }
 
 // seed and name differ between gateways, so that two of them do not draw alike
-// and no two share a name.
-func seed() uint64 {
+// and no two share a name. With a configured number the core draws as that of a
+// simulation with the same seed.
+func seed(configured int) uint64 {
+	if configured > 0 {
+		return router.Mix(uint64(configured) ^ router.HashID("core"))
+	}
 	var b [8]byte
 	rand.Read(b[:]) // never fails (crypto/rand)
 	return router.HashID(string(b[:]))

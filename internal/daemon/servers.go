@@ -90,6 +90,7 @@ func (d *Daemon) Shutdown(ctx context.Context) error {
 	}
 	d.stop()
 	<-d.done
+	d.closeRecorder()
 	d.fleet.Close()
 	d.set.Close()
 	d.gateway.Close()
@@ -103,6 +104,20 @@ func (d *Daemon) Shutdown(ctx context.Context) error {
 		d.log.Warn("telemetry was not flushed", "error", terr)
 	}
 	return err
+}
+
+// recordGrace is the time to write down what is queued.
+const recordGrace = 5 * time.Second
+
+func (d *Daemon) closeRecorder() {
+	if d.recorder == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), recordGrace)
+	defer cancel()
+	if err := d.recorder.Close(ctx); err != nil {
+		d.log.Warn("traffic was not written down", "error", err)
+	}
 }
 
 // hangUp lets what the clients are told reach them, and closes all connections.

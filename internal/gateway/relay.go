@@ -200,6 +200,10 @@ func (x *exchange) judge(ctx context.Context, p *passage, status int, err error)
 	t := try{outcome: router.Completed, result: telemetry.AttemptResult{Status: status, Outcome: telemetry.AttemptOK}}
 	p.describe(&t.result)
 	t.usage = t.result.Usage
+	x.usage, x.counted = t.usage, t.result.HasUsage
+	if p.stream {
+		x.first = p.first
+	}
 	t.says, t.speaks = fleet.Served, true
 	cause := context.Cause(ctx)
 	whole := err == nil && (p.events.done || !p.stream || p.opaque || x.op == embeddings)

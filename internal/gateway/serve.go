@@ -31,6 +31,7 @@ type exchange struct {
 	held     int64 // bytes of memory that the body counts as
 	peeked   peeked
 	affinity affinity
+	estimate int // prompt tokens, as guessed from the text; 0 before it was read
 
 	// What became of it.
 	outcome  router.Outcome
@@ -39,6 +40,9 @@ type exchange struct {
 	worker   string
 	strategy string
 	attempts int
+	first    time.Time // first generated content of a stream, zero if none came
+	usage    router.Usage
+	counted  bool // by the worker
 	abort    bool // cut the connection: the answer is incomplete and cannot say so
 }
 
@@ -59,6 +63,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, route string, op 
 	x.guarded(ctx)
 	x.drop()
 	x.record(span)
+	x.writeDown()
 	if x.abort {
 		panic(http.ErrAbortHandler)
 	}
@@ -91,9 +96,10 @@ func (x *exchange) run(ctx context.Context) {
 		return
 	}
 	tokens := p.TokensPerByte()
+	x.estimate = int(float64(x.affinity.bytes) * tokens)
 	request := router.Request{
 		ID: x.id, Model: x.peeked.model, Adapter: adapter, Key: x.affinity.key,
-		PromptTokens: int(float64(x.affinity.bytes) * tokens), MaxTokens: x.peeked.maxTokens,
+		PromptTokens: x.estimate, MaxTokens: x.peeked.maxTokens,
 		Blocks: x.affinity.blocks, BlockTokens: max(1, int(blockBytes*tokens)),
 	}
 	if x.op == embeddings {

@@ -14,6 +14,7 @@ import (
 	"gatewayd/internal/config"
 	"gatewayd/internal/fleet"
 	"gatewayd/internal/pool"
+	"gatewayd/internal/record"
 	"gatewayd/internal/telemetry"
 	"gatewayd/pkg/router"
 )
@@ -29,13 +30,15 @@ type Workers interface {
 	Report(worker string, o fleet.Outcome)
 }
 
-// Options sets up a Server. All fields are required.
+// Options sets up a Server. All fields but the last two are required.
 type Options struct {
 	Config    config.Config
 	Pools     Pools
 	Workers   Workers
 	Telemetry *telemetry.Telemetry
 	Logger    hclog.Logger
+	Dial      Dial             // makes the connections to workers; nil: over TCP
+	Recorder  *record.Recorder // writes requests down; nil: nobody does
 }
 
 // Server is the HTTP handler of the API. It is safe for concurrent use.
@@ -45,6 +48,7 @@ type Server struct {
 	workers   Workers
 	telemetry *telemetry.Telemetry
 	log       hclog.Logger
+	recorder  *record.Recorder // nil: nobody writes requests down
 	transport *http.Transport
 	fresh     *http.Transport // makes a new connection for every request
 	pace      pace
@@ -65,8 +69,9 @@ func New(o Options) *Server {
 	s := &Server{
 		cfg: o.Config, pools: o.Pools, workers: o.Workers, telemetry: o.Telemetry,
 		log:       o.Logger.Named("gateway"),
-		transport: newTransport(o.Config.Timeouts),
-		fresh:     newTransport(o.Config.Timeouts),
+		recorder:  o.Recorder,
+		transport: newTransport(o.Config.Timeouts, o.Dial),
+		fresh:     newTransport(o.Config.Timeouts, o.Dial),
 		pace:      steady,
 		room:      max(heldBytes, heldBodies*int64(o.Config.Limits.BodyBytes)),
 		idle:      make(chan struct{}),

@@ -20,6 +20,7 @@ import (
 	"gatewayd/internal/config"
 	"gatewayd/internal/fleet"
 	"gatewayd/internal/pool"
+	"gatewayd/internal/record"
 	"gatewayd/internal/telemetry"
 	"gatewayd/pkg/router"
 	"gatewayd/state/memory"
@@ -92,6 +93,7 @@ type setup struct {
 	pace      *pace
 	telemetry *telemetry.Telemetry
 	workers   func(Workers) Workers // stands before the fleet
+	recorder  *record.Recorder
 }
 
 func newWorld(t testing.TB, change func(*config.Config), workers ...*fake) *world {
@@ -140,7 +142,7 @@ func (s setup) world(t testing.TB, workers ...*fake) *world {
 	if s.workers != nil {
 		behind = s.workers(fl)
 	}
-	w.gateway = New(Options{Config: cfg, Pools: set, Workers: behind, Telemetry: tele,
+	w.gateway = New(Options{Config: cfg, Pools: set, Workers: behind, Telemetry: tele, Recorder: s.recorder,
 		Logger: hclog.New(&hclog.LoggerOptions{Output: w.log, Level: hclog.Debug})})
 	if s.pace != nil {
 		w.gateway.pace = *s.pace

@@ -41,6 +41,7 @@ type Metrics struct {
 	refusals *memo[router.RefusalCode, prometheus.Counter]
 	overhead [numStages]prometheus.Observer
 	spans    *prometheus.CounterVec
+	recorded [numRecorded]prometheus.Counter
 
 	inference  inference
 	workers    workers
@@ -88,6 +89,7 @@ func NewMetrics(version string) *Metrics {
 	m.plugins = newPlugins(r)
 	m.plans = newPlans(r)
 	m.State = newState(r)
+	m.recorded = newRecorded(r)
 	m.spans = r.counter(MetricSpansDropped, "Spans that never reached the collector, by reason.", labelReason)
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m

@@ -29,6 +29,7 @@ func record(m *Metrics) {
 	m.Refused(router.QueueFull)
 	m.Overhead(StageParse, time.Microsecond)
 	m.spansDropped(lostExport, 1)
+	m.Recorded(RecordDropped)
 	i := m.Inference(OperationChat, "vllm", "llama")
 	i.RequestDone(time.Second, "")
 	i.AttemptDone(time.Second, "timeout")

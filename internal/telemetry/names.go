@@ -130,6 +130,7 @@ const (
 	MetricHoldLookups = "gatewayd_state_hold_lookups_total"
 
 	MetricSpansDropped = "gatewayd_spans_dropped_total"
+	MetricRecorded     = "gatewayd_recorded_requests_total"
 )
 
 // Labels of the metrics.
