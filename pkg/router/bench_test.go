@@ -1,7 +1,10 @@
 package router
 
 import (
+	"cmp"
 	"fmt"
+	"runtime"
+	"slices"
 	"testing"
 	"time"
 )
@@ -21,7 +24,7 @@ func pathCore(tb testing.TB, workers int, rest Rest) *Core {
 	if err := c.SetFleet(0, members); err != nil {
 		tb.Fatal(err)
 	}
-	table := Plan{Version: 1, Workers: refs, Guard: Guard{Of: InFlight, Factor: 1.25, Slack: 16}}
+	table := Plan{Version: 1, Workers: refs, Guard: Guard{Of: InFlight, Factor: 1.25, Slack: 64}}
 	for key := range uint64(1000) {
 		table.Table.Append(key, uint16(key)%uint16(workers), uint16(key+1)%uint16(workers))
 	}
@@ -47,31 +50,37 @@ func benchFleet(workers int) (members []Member, refs []WorkerRef) {
 	return members, refs
 }
 
-// serve is one whole life, placed by the strategy that want names.
-func serve(tb testing.TB, c *Core, now Time, r Request, want string) {
+// serve is one whole life, placed by the link that p names.
+func serve(tb testing.TB, c *Core, now Time, r Request, p path) {
 	s := c.Arrive(now, r)
-	if s.Kind != DoDispatch || s.Receipt.Strategy+" "+s.Receipt.Reason != want {
-		tb.Fatalf("step %d by %s %s, want %s", s.Kind, s.Receipt.Strategy, s.Receipt.Reason, want)
+	if s.Kind != DoDispatch || s.Receipt.Strategy != p.by || s.Receipt.Reason != p.reason {
+		tb.Fatalf("step %d by %s %s, want %s %s", s.Kind, s.Receipt.Strategy, s.Receipt.Reason, p.by, p.reason)
 	}
 	c.FirstToken(now, s.Ticket)
 	c.Finish(now, s.Ticket, Ending{Outcome: Completed, Usage: Usage{OutputTokens: 100}})
 }
 
-// paths are the ways down the chain that cost no call. Requests without a key
-// do not bind, so they reach the rest each time.
-var paths = []struct {
-	name, want string
-	rest       Rest
-	key        uint64
-}{
-	{"table", "table table", Rest{}, 1},
-	{"hold", "sticky hold", Rest{}, 5000},
-	{"cost", "rest rest", Rest{Order: ByCost, Cost: Row{{InFlight, []float64{4}}, {QueuedTokens, []float64{0.1}}}}, 0},
-	{"rendezvous", "rest rest", Rest{Order: ByRendezvous}, 0},
-	{"rotation", "rest rest", Rest{Order: ByRotation}, 0},
-	{"builtin", BuiltIn + " rest", Rest{}, 0},
+type path struct {
+	name, by, reason string
+	rest             Rest
+	key              uint64
 }
 
+// paths are the ways down the chain that cost no call. Requests without a key
+// do not bind, so they reach the rest each time.
+var paths = []path{
+	{"table", "table", "table", Rest{}, 1},
+	{"hold", "sticky", "hold", Rest{}, 5000},
+	{"cost", "rest", "rest", Rest{Order: ByCost, Cost: Row{{InFlight, []float64{4}}, {QueuedTokens, []float64{0.1}}}}, 0},
+	{"rendezvous", "rest", "rest", Rest{Order: ByRendezvous}, 0},
+	{"rotation", "rest", "rest", Rest{Order: ByRotation}, 0},
+	{"builtin", BuiltIn, "rest", Rest{}, 0},
+}
+
+// BenchmarkDecision measures Arrive: a request comes in and is sent to a worker
+// by a chain of three strategies and the built-in, 32 of them at a time. "twin"
+// is the cost path as one writes it first, without a chain and books, and
+// "reference" a loop over the workers that reads one figure of each.
 func BenchmarkDecision(b *testing.B) {
 	for _, workers := range []int{16, 1024} {
 		for _, p := range paths {
@@ -80,18 +89,70 @@ func BenchmarkDecision(b *testing.B) {
 				if p.name == "hold" {
 					c.Arrive(0, Request{Key: p.key})
 				}
-				now := Time(0)
+				r := Request{ID: "id", Model: "m", Key: p.key, PromptTokens: 1000, MaxTokens: 100}
+				var open [32]Ticket
 				b.ReportAllocs()
-				for b.Loop() {
-					now += 1000
-					serve(b, c, now, Request{ID: "id", Model: "m", Key: p.key, PromptTokens: 1000, MaxTokens: 100}, p.want)
+				b.ResetTimer()
+				for i := range b.N {
+					open[i%len(open)] = c.Arrive(Time(i)*1000, r).Ticket
+					if i%len(open) < len(open)-1 {
+						continue
+					}
+					b.StopTimer()
+					for _, t := range open {
+						c.Finish(Time(i)*1000, t, Ending{Outcome: Completed})
+					}
+					b.StartTimer()
 				}
 			})
 		}
+		members, _ := benchFleet(workers)
+		b.Run(fmt.Sprintf("twin/workers=%d", workers), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				byCost := slices.Clone(members)
+				slices.SortFunc(byCost, func(x, y Member) int {
+					return cmp.Compare(4*x.Load.InFlight+x.Load.QueuedTokens/10, 4*y.Load.InFlight+y.Load.QueuedTokens/10)
+				})
+				if byCost[0].ID == "" {
+					b.Fatal("no worker")
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("reference/workers=%d", workers), func(b *testing.B) {
+			c := pathCore(b, workers, Rest{})
+			for b.Loop() {
+				sum := 0
+				for _, w := range c.workers {
+					sum += w.inFlight
+				}
+				if sum != 0 {
+					b.Fatal("load from nowhere")
+				}
+			}
+		})
 	}
 }
 
-// TestDecisionsAllocateNothing holds the paths of BenchmarkDecision to it.
+// BenchmarkLife measures whole lives: Arrive, FirstToken and Finish.
+func BenchmarkLife(b *testing.B) {
+	for _, p := range paths {
+		b.Run(p.name, func(b *testing.B) {
+			c := pathCore(b, 16, p.rest)
+			if p.name == "hold" {
+				c.Arrive(0, Request{Key: p.key})
+			}
+			now := Time(0)
+			b.ReportAllocs()
+			for b.Loop() {
+				now += 1000
+				serve(b, c, now, Request{ID: "id", Model: "m", Key: p.key, PromptTokens: 1000, MaxTokens: 100}, p)
+			}
+		})
+	}
+}
+
+// TestDecisionsAllocateNothing holds the paths of BenchmarkLife to it.
 func TestDecisionsAllocateNothing(t *testing.T) {
 	for _, p := range paths {
 		c := pathCore(t, 16, p.rest)
@@ -101,7 +162,7 @@ func TestDecisionsAllocateNothing(t *testing.T) {
 		now := Time(0)
 		n := testing.AllocsPerRun(1000, func() {
 			now += 1000
-			serve(t, c, now, Request{ID: "id", Key: p.key, PromptTokens: 1000}, p.want)
+			serve(t, c, now, Request{ID: "id", Key: p.key, PromptTokens: 1000}, p)
 		})
 		if n != 0 {
 			t.Errorf("%s: %v allocations per request", p.name, n)
@@ -109,29 +170,43 @@ func TestDecisionsAllocateNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkTable looks up keys of which half are in the table.
+// BenchmarkTable looks up keys that are in the table (hit) and keys of which half
+// are (half). "twin" is a map of slices, "reference" one read of a random place in
+// as much memory as the table takes.
 func BenchmarkTable(b *testing.B) {
 	for _, keys := range []uint64{100_000, 1_000_000} {
 		p := Plan{Version: 1, Workers: []WorkerRef{{ID: "a"}, {ID: "b"}}}
+		twin := make(map[uint64][]uint16, keys)
 		for key := range keys {
 			p.Table.Append(Mix(key), uint16(key%2))
+		}
+		for i, key := range p.Table.Keys {
+			twin[key] = p.Table.Of(i)
 		}
 		c, err := Compile(&p)
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.Run(fmt.Sprintf("lookup/keys=%d", keys), func(b *testing.B) {
-			b.ReportAllocs()
-			found, n := 0, uint64(0)
-			for b.Loop() {
-				n += 7919
-				if c.members(Mix(n%(2*keys))) != nil {
-					found++
+		memory := make([]uint16, len(c.table.slots)*8)
+		lookup := func(name string, of uint64, members func(key uint64) []uint16) {
+			b.Run(fmt.Sprintf("%s/keys=%d", name, keys), func(b *testing.B) {
+				b.ReportAllocs()
+				found, n := 0, uint64(0)
+				for b.Loop() {
+					n += 7919
+					found += len(members(Mix(n % of)))
 				}
-			}
-			if n > 4*7919 && found == 0 {
-				b.Fatal("no key was found")
-			}
+				if n > 4*7919 && found == 0 {
+					b.Fatal("no key was found")
+				}
+			})
+		}
+		lookup("hit", keys, c.members)
+		lookup("half", 2*keys, c.members)
+		lookup("twin", keys, func(key uint64) []uint16 { return twin[key] })
+		lookup("reference", keys, func(key uint64) []uint16 {
+			at := key % uint64(len(memory)-1)
+			return memory[at : at+1+uint64(memory[at])]
 		})
 		b.Run(fmt.Sprintf("compile/keys=%d", keys), func(b *testing.B) {
 			b.ReportAllocs()
@@ -140,6 +215,7 @@ func BenchmarkTable(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
+			b.ReportMetric(float64(bytesOf(c))/float64(keys), "B/key")
 		})
 	}
 }
@@ -198,4 +274,84 @@ func BenchmarkWake(b *testing.B) {
 		}
 		c.Arrive(0, Request{})
 	}
+}
+
+// BenchmarkIndex measures a request's Arrive and Finish with the prefix index at
+// 16 workers, 32 requests at a time: turns of sessions that go on, and prompts
+// without a key that share nothing but their start and push out others. "hold"
+// keeps a session where half of its prompt is cached, "uncached" goes where the
+// least is to be computed. It reports the index's memory for each block that it
+// holds.
+func BenchmarkIndex(b *testing.B) {
+	plans := map[string]Plan{
+		"hold":     {Bind: Bind{TTL: time.Hour, MinCached: 0.5}},
+		"uncached": {Rest: Rest{Order: ByCost, Cost: Row{{Uncached, []float64{1}}, {QueuedTokens, []float64{1}}}}},
+	}
+	for _, size := range []int{512, 128} { // tokens of a trace's blocks, and of live ones
+		for _, name := range []string{"hold", "uncached"} {
+			for _, kind := range []string{"turns", "fresh"} {
+				b.Run(fmt.Sprintf("%s/%s/block=%d", name, kind, size), func(b *testing.B) {
+					members, _ := benchFleet(16)
+					for i := range members {
+						members[i].KVTokens = 400_000
+					}
+					before := heap()
+					c := mustCore(b, Config{Links: []Link{{name, Info{Plans: true, Cached: true}}}}, members...)
+					mustInstall(b, c, 0, plans[name])
+					var open [32]Ticket
+					i, blocks := 0, make([]uint64, 0, 64*512/size)
+					arrive := func() {
+						r := benchPrompt(i, size, kind == "turns", blocks)
+						if i >= len(open) {
+							c.Finish(Time(i)*1000, open[i%len(open)], Ending{})
+						}
+						open[i%len(open)] = c.Arrive(Time(i)*1000, r).Ticket
+						i++
+					}
+					for range 20_000 {
+						arrive()
+					}
+					b.ReportAllocs()
+					for b.Loop() {
+						arrive()
+					}
+					b.StopTimer()
+					held, after := 0, heap()
+					for _, w := range c.workers {
+						held += w.prefixes.count
+					}
+					b.ReportMetric(float64(after-before)/float64(held), "B/block")
+				})
+			}
+		}
+	}
+}
+
+// benchPrompt is request i: of 12k to 24k tokens, the first 1,536 of which all have
+// in common. As a turn it goes on with one of 256 sessions of 16 turns.
+func benchPrompt(i, size int, turn bool, blocks []uint64) Request {
+	const sessions, turns = 256, 16
+	r := Request{PromptTokens: 12288 + i/sessions%turns*768, BlockTokens: size}
+	chain := uint64(i)
+	if turn {
+		r.Key = uint64(i%sessions) + 1
+		chain = r.Key + uint64(i/(sessions*turns)*sessions)
+	}
+	for k := range uint64(r.PromptTokens / size) {
+		id := k
+		if int(k)*size >= 1536 {
+			id = Mix(chain<<16 | k)
+		}
+		blocks = append(blocks, id)
+	}
+	r.Blocks = blocks
+	return r
+}
+
+// heap is the memory in use, in bytes.
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }

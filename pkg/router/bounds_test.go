@@ -48,7 +48,7 @@ func TestStoresAreBounded(t *testing.T) {
 		c.Finish(Time(i), c.Fetched(Time(i), s.Ticket, nil).Ticket, Ending{})
 	}
 	w := c.workers[0]
-	if n := c.index.blocks[w].len(); n != 8 || c.Holds(0) != 10 || c.rates.Len() != 10 {
+	if n := w.prefixes.count; n != 8 || c.Holds(0) != 10 || c.rates.Len() != 10 {
 		t.Errorf("law 6: %d blocks, %d holds, %d keys", n, c.Holds(0), c.rates.Len())
 	}
 	if w.working.keys.len() != maxWorkingKeys || w.working.tokens != 10*maxWorkingKeys {
@@ -103,8 +103,21 @@ func TestIndexFollowsTheCache(t *testing.T) {
 			t.Errorf("%d blocks believed cached in %d tokens, want %d", n, size, want)
 		}
 	}
-	if limit := c.index.blocks[c.workers[0]].limit; limit > maxIndexBlocks {
+	if limit := c.workers[0].prefixes.limit; limit > maxIndexBlocks {
 		t.Errorf("law 6: room for %d blocks", limit)
+	}
+}
+
+// TestReceiptsTellOfTheCache holds law 20: no figure without an index or blocks.
+func TestReceiptsTellOfTheCache(t *testing.T) {
+	for indexed, want := range map[bool][3]int{false: {-1, -1, -1}, true: {0, 20, -1}} {
+		c := mustCore(t, Config{Links: []Link{{"a", Info{Cached: indexed}}}}, Member{Worker: Worker{ID: "w"}})
+		for i, blocks := range [][]uint64{{1, 2}, {1, 2, 3}, nil} {
+			s := c.Arrive(0, Request{PromptTokens: 30, BlockTokens: 10, Blocks: blocks})
+			if s.Kind != DoDispatch || s.Receipt.Cached != want[i] {
+				t.Errorf("law 20: request %d with an index: %v, is believed to find %d tokens, want %d", i, indexed, s.Receipt.Cached, want[i])
+			}
+		}
 	}
 }
 

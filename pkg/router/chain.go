@@ -15,30 +15,38 @@ type choice struct {
 }
 
 // advance walks down the chain from where the life stands, until something has
-// to be done outside or a worker is found.
-func (c *Core) advance(now Time, l *life) Step {
+// to be done outside or a worker is found. It writes the step in place, since a
+// step is large and the ways down the chain are short.
+func (c *Core) advance(now Time, l *life, step *Step) {
 	if l.candidates = c.eligibleCount(l); l.candidates == 0 {
-		return c.noCandidate(now, l)
+		*step = c.noCandidate(now, l)
+		return
 	}
 	for ; l.link < len(c.links); l.link++ {
 		k := &c.links[l.link]
 		if slot := c.byTable(k, l); slot >= 0 {
-			return c.placeAhead(now, l, choice{l.link, slot, 0, "table"})
+			c.placeAhead(now, l, choice{l.link, slot, 0, "table"}, step)
+			return
 		}
 		if c.mayFetch(l) && c.needsHold(now, k, l) {
-			return c.fetch(now, l)
+			*step = c.fetch(now, l)
+			return
 		}
 		if slot := c.byHold(now, k, l); slot >= 0 {
-			return c.placeAhead(now, l, choice{l.link, slot, 0, "hold"})
+			c.placeAhead(now, l, choice{l.link, slot, 0, "hold"}, step)
+			return
 		}
 		if slot := c.byRest(k, l); slot >= 0 {
-			return c.placeAhead(now, l, choice{l.link, slot, 0, "rest"})
+			c.placeAhead(now, l, choice{l.link, slot, 0, "rest"}, step)
+			return
 		}
 		if k.info.Routes && !k.skipped(now) {
 			if c.mayFetch(l) && k.reads(l) {
-				return c.fetch(now, l)
+				*step = c.fetch(now, l)
+			} else {
+				*step = c.ask(now, k, l)
 			}
-			return c.ask(now, k, l)
+			return
 		}
 		if k.info.Routes {
 			l.fallback = "skipped"
@@ -46,7 +54,7 @@ func (c *Core) advance(now Time, l *life) Step {
 	}
 	// The built-in picks whenever a worker is eligible, so this is not reached
 	// with candidates; it keeps a broken plan from losing a request.
-	return c.noCandidate(now, l)
+	*step = c.noCandidate(now, l)
 }
 
 // skipped reports whether the strategy is not asked now: its process is away,
@@ -71,7 +79,7 @@ func (c *Core) fetch(now Time, l *life) Step {
 
 // decide acts on a strategy's answer. An answer that names no usable worker
 // counts as passing, and a hold that is not valid as none.
-func (c *Core) decide(now Time, l *life, d Decision) Step {
+func (c *Core) decide(now Time, l *life, d Decision) (step Step) {
 	switch d.Verdict {
 	case Refuse:
 		if d.Reason == "" {
@@ -93,8 +101,8 @@ func (c *Core) decide(now Time, l *life, d Decision) Step {
 		if reason == "" {
 			reason = "route"
 		}
-		if s, ok := c.placeNext(now, l, l.link, reason); ok {
-			return s
+		if c.placeNext(now, l, l.link, reason, &step) {
+			return step
 		}
 		l.hold, l.fallback = Hold{}, "unusable"
 	default:
@@ -104,7 +112,8 @@ func (c *Core) decide(now Time, l *life, d Decision) Step {
 		}
 	}
 	l.link++
-	return c.advance(now, l)
+	c.advance(now, l, &step)
+	return step
 }
 
 // rank keeps what is usable of a strategy's ranking of the workers it was shown.
@@ -122,15 +131,16 @@ func (c *Core) rank(l *life, ranking []Placement) {
 
 // placeNext sends the request to the first worker of its ranking that may have
 // it, and keeps the rest of the ranking for retries.
-func (c *Core) placeNext(now Time, l *life, link int, reason string) (Step, bool) {
+func (c *Core) placeNext(now Time, l *life, link int, reason string, step *Step) bool {
 	for i, r := range l.ranking {
 		if c.eligible(r.worker, l) {
 			l.ranking = l.ranking[i+1:]
-			return c.place(now, l, choice{link, r.worker.slot, r.rank, reason}), true
+			c.place(now, l, choice{link, r.worker.slot, r.rank, reason}, step)
+			return true
 		}
 	}
 	l.ranking = l.ranking[:0]
-	return Step{}, false
+	return false
 }
 
 // noCandidate waits if a worker is only busy, and refuses if none is up.
@@ -151,25 +161,26 @@ func (c *Core) noCandidate(now Time, l *life) Step {
 	}
 }
 
-// place sends the request to a worker and binds its key.
-func (c *Core) place(now Time, l *life, x choice) Step {
+// place sends the request to a worker and binds its key. The step must be zero.
+func (c *Core) place(now Time, l *life, x choice, step *Step) {
 	l.by = x.link
 	l.attempt++
 	l.waitsFrom = Never
 	c.credit(now, l, c.workers[x.slot])
-	return Step{Kind: DoDispatch, Ticket: l.turn(running), Worker: l.worker.ref(), Rank: x.rank, Receipt: Receipt{
-		Strategy: c.links[x.link].name, Reason: x.reason, Attempt: l.attempt, Candidates: l.candidates, Fallback: l.fallback,
-	}}
+	step.Kind, step.Ticket = DoDispatch, l.turn(running)
+	step.Worker, step.Rank = l.worker.ref(), x.rank
+	r := &step.Receipt
+	r.Strategy, r.Reason = c.links[x.link].name, x.reason
+	r.Attempt, r.Candidates, r.Fallback, r.Cached = l.attempt, l.candidates, l.fallback, l.cached
 }
 
 // placeAhead is place for what a strategy decided ahead: its plan is on the
 // receipt.
-func (c *Core) placeAhead(now Time, l *life, x choice) Step {
-	s := c.place(now, l, x)
-	if k := &c.links[x.link]; k.plan != nil && k.name != BuiltIn {
-		s.Receipt.Plan, s.Receipt.PlanAge = k.version, now.since(k.planned)
+func (c *Core) placeAhead(now Time, l *life, x choice, step *Step) {
+	c.place(now, l, x, step)
+	if k := &c.links[x.link]; k.plan != nil && x.link < len(c.cfg.Links) {
+		step.Receipt.Plan, step.Receipt.PlanAge = k.version, now.since(k.planned)
 	}
-	return s
 }
 
 // input builds what a strategy sees of the request.

@@ -103,16 +103,21 @@ type Core struct {
 	rates          *estimator.Rates
 	total          estimator.Mean
 	output, prompt estimator.Mean
+	reuse          reuse
 	index          *index
 	peers          map[string]peer
 
 	events  uint64
+	wanted  [CacheCleared + 1]bool // kinds of events that some link observes
 	writes  []Write
 	dropped Dropped
 
-	cached     []int    // scratch: cached tokens per worker for the request at hand
-	cachedFor  uint64   // number of that request, 0 if there is none
-	candidates []int32  // scratch: slots that a rest picks from
+	cached     []int   // scratch: cached tokens per worker for the request at hand
+	cachedFor  uint64  // number of that request, 0 if there is none
+	candidates []int32 // scratch: slots that a rest picks from
+	ties       []int32 // scratch: those of them that cost the same
+	costs      []float64
+	limits     []float64
 	stuck      []string // scratch: adapters that no free worker serves
 }
 
@@ -129,10 +134,11 @@ type link struct {
 	down   bool // its process is away: do not ask
 
 	plan     *Compiled
-	version  uint64  // of the newest plan ever in force
-	planned  Time    // when the plan was installed
-	slotOf   []int32 // plan worker -> fleet slot, -1 if gone
-	indexOf  []int32 // fleet slot -> plan worker, -1 if unknown to the plan
+	version  uint64     // of the newest plan ever in force
+	planned  Time       // when the plan was installed
+	slotOf   []int32    // plan worker -> fleet slot, -1 if gone
+	cost     []slotTerm // the plan's rows in the fleet's order
+	limit    []slotTerm
 	rotation uint64
 
 	holds *lru[uint64, hold]
@@ -154,6 +160,7 @@ func New(cfg Config) (*Core, error) {
 	c := &Core{cfg: cfg, peers: map[string]peer{}}
 	c.rates = estimator.NewRates(cfg.RateHalfLife, cfg.MaxKeys)
 	c.total.HalfLife, c.output.HalfLife, c.prompt.HalfLife = cfg.RateHalfLife, 10*cfg.RateHalfLife, 10*cfg.RateHalfLife
+	c.reuse.init(cfg.RateHalfLife)
 	c.oldest.init()
 	names := map[string]bool{BuiltIn: true}
 	for _, l := range cfg.Links {
@@ -192,6 +199,12 @@ func (c *Core) SetInfo(i int, info Info) {
 			l.wants[k] = true
 		}
 	}
+	c.wanted = [len(c.wanted)]bool{}
+	for i := range c.links {
+		for k, wants := range c.links[i].wants {
+			c.wanted[k] = c.wanted[k] || wants
+		}
+	}
 	c.keepIndex()
 }
 
@@ -213,10 +226,14 @@ func (c *Core) keepIndex() {
 	for i := range c.links {
 		wanted = wanted || c.links[i].info.Cached
 	}
-	if !wanted {
+	switch {
+	case !wanted:
 		c.index = nil
-	} else if c.index == nil {
-		c.index = newIndex(c.cfg.IndexBlocks)
+		for _, w := range c.workers {
+			c.index.forget(w)
+		}
+	case c.index == nil:
+		c.index = &index{unknown: c.cfg.IndexBlocks, seed: Mix(c.cfg.Seed)}
 	}
 }
 
@@ -253,8 +270,21 @@ func (c *Core) TakeEvents(i int, buf []Event) []Event {
 	return buf
 }
 
+// tells reports whether any strategy wants events of a kind. If none does, the
+// event has happened all the same: it has a number.
+func (c *Core) tells(kind EventKind) bool {
+	if c.wanted[kind] {
+		return true
+	}
+	c.events++
+	return false
+}
+
 // report emits what became of a request at its worker.
 func (c *Core) report(kind EventKind, now Time, l *life, u Usage) {
+	if !c.tells(kind) {
+		return
+	}
 	c.emit(Event{
 		Kind: kind, At: now, Request: l.req.ID, Key: l.req.Key, Worker: l.worker.ref(),
 		Attempt: l.attempt, By: c.links[l.by].name, Usage: u,

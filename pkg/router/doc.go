@@ -10,7 +10,7 @@
 // Reading order: strategy.go (what an author implements), request.go,
 // worker.go, decision.go, plan.go, feature.go (the values), then core.go and
 // life.go (the life of a request), chain.go (one walk down the chain), exec.go (a
-// plan at work), fleet.go, ledger.go, holds.go, shared.go, index.go, queue.go,
+// plan at work), fleet.go, ledger.go, holds.go, shared.go, index.go, prefixes.go, queue.go,
 // planning.go and snapshot.go. The scripts in testdata show all of it at work;
 // the laws that hold are in docs/laws.md.
 //

@@ -1,6 +1,9 @@
 package router
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // remap relates a plan's worker indexes to the fleet's slots.
 func (k *link) remap(workers []*worker) {
@@ -8,9 +11,9 @@ func (k *link) remap(workers []*worker) {
 		return
 	}
 	k.slotOf = make([]int32, len(k.plan.plan.Workers))
-	k.indexOf = make([]int32, len(workers))
-	for i := range k.indexOf {
-		k.indexOf[i] = -1
+	indexOf := make([]int32, len(workers))
+	for i := range indexOf {
+		indexOf[i] = -1
 	}
 	at := make(map[WorkerRef]int32, len(workers))
 	for i, w := range workers {
@@ -19,9 +22,11 @@ func (k *link) remap(workers []*worker) {
 	for i, ref := range k.plan.plan.Workers {
 		k.slotOf[i] = -1
 		if slot, ok := at[ref]; ok {
-			k.slotOf[i], k.indexOf[slot] = slot, int32(i)
+			k.slotOf[i], indexOf[slot] = slot, int32(i)
 		}
 	}
+	k.cost = bySlot(k.plan.plan.Rest.Cost, indexOf)
+	k.limit = bySlot(k.plan.plan.Rest.Limit, indexOf)
 }
 
 // byTable returns the slot of the key's least loaded eligible member under the
@@ -90,7 +95,7 @@ func (c *Core) byRest(k *link, l *life) int {
 		k.rotation++
 		return int(c.candidates[(k.rotation-1)%uint64(len(c.candidates))])
 	case ByRendezvous:
-		return c.byRendezvous(k, l)
+		return c.byRendezvous(k, l, rest)
 	default:
 		return c.byCost(k, l, rest)
 	}
@@ -100,8 +105,9 @@ func (c *Core) byRest(k *link, l *life) int {
 func (c *Core) gather(k *link, l *life, rest *Rest) {
 	c.candidates = c.candidates[:0]
 	if len(rest.Among) == 0 {
+		plain := l.req.Adapter == "" && len(l.tried) == 0
 		for i, w := range c.workers {
-			if c.eligible(w, l) {
+			if w.open() && (plain || c.eligible(w, l)) {
 				c.candidates = append(c.candidates, int32(i))
 			}
 		}
@@ -123,55 +129,66 @@ func (c *Core) sample(l *life, n int) {
 	c.candidates = c.candidates[:n]
 }
 
-// byRendezvous walks down the key's rendezvous order past workers above the
-// guard; if all are above it, the first of the order serves.
-func (c *Core) byRendezvous(k *link, l *life) int {
-	key := l.req.Key
-	if key == 0 {
-		key = l.seed // no affinity: any order, which spreads
+// byCost picks the least cost among workers whose limit is kept, else the
+// least limit. A cost that is not a number is the greatest.
+func (c *Core) byCost(k *link, l *life, rest *Rest) int {
+	c.costs = c.evaluate(k.cost, l, c.costs)
+	if len(k.limit) > 0 {
+		c.limits = c.evaluate(k.limit, l, c.limits)
+		c.keepLimit(rest.Bound)
 	}
-	first, under := -1, -1
-	var firstWeight, underWeight uint64
-	for _, slot := range c.candidates {
-		w := c.workers[slot]
-		weight := Rendezvous(key, w.idHash)
-		if first < 0 || weight > firstWeight {
-			first, firstWeight = int(slot), weight
-		}
-		if (under < 0 || weight > underWeight) && !c.above(&k.plan.plan.Guard, w) {
-			under, underWeight = int(slot), weight
-		}
-	}
-	if under >= 0 {
-		return under
-	}
-	return first
+	return c.leastCost(l, rest)
 }
 
-// byCost picks the least cost among workers whose limit is kept, else the
-// least limit.
-func (c *Core) byCost(k *link, l *life, rest *Rest) int {
-	kv := c.meanKVUsed(rest)
-	best, bestCost, bestKept := -1, math.Inf(1), false
-	var bestTie uint64
-	for _, slot := range c.candidates {
-		w := c.workers[slot]
-		kept := true
-		value := 0.0
-		if len(rest.Limit) > 0 {
-			value = c.evaluate(rest.Limit, k.plan.limitMean, k, w, l, kv)
-			kept = value <= rest.Bound
+// leastCost picks the candidate of the least cost.
+func (c *Core) leastCost(l *life, rest *Rest) int {
+	least := math.Inf(1)
+	c.ties = c.ties[:0]
+	for i, slot := range c.candidates {
+		cost := c.costs[i]
+		if cost != cost {
+			cost = math.Inf(1)
 		}
-		if kept {
-			value = c.evaluate(rest.Cost, k.plan.costMean, k, w, l, kv)
+		if cost < least {
+			least, c.ties = cost, c.ties[:0]
 		}
-		tie := uint64(slot)
-		if !rest.FirstTie {
-			tie = Mix(l.seed ^ w.idHash)
+		if cost == least {
+			c.ties = append(c.ties, slot)
 		}
-		better := value < bestCost || value == bestCost && tie < bestTie
-		if best < 0 || kept && !bestKept || kept == bestKept && better {
-			best, bestCost, bestKept, bestTie = int(slot), value, kept, tie
+	}
+	return c.breakTie(l, rest)
+}
+
+// keepLimit takes candidates beyond the bound out of the running; if all are, it
+// is their limits that count.
+func (c *Core) keepLimit(bound float64) {
+	if !slices.ContainsFunc(c.limits, func(limit float64) bool { return limit <= bound }) {
+		copy(c.costs, c.limits)
+		return
+	}
+	kept := 0
+	for i, limit := range c.limits {
+		if limit <= bound {
+			c.candidates[kept], c.costs[kept] = c.candidates[i], c.costs[i]
+			kept++
+		}
+	}
+	c.candidates = c.candidates[:kept]
+}
+
+// breakTie picks one of the workers that cost the same: the first, or any one in
+// an order of the request's own.
+func (c *Core) breakTie(l *life, rest *Rest) int {
+	if len(c.ties) == 1 {
+		return int(c.ties[0])
+	}
+	if rest.FirstTie {
+		return int(slices.Min(c.ties))
+	}
+	best, lowest := -1, uint64(0)
+	for _, slot := range c.ties {
+		if tie := Mix(l.seed ^ c.workers[slot].idHash); best < 0 || tie < lowest {
+			best, lowest = int(slot), tie
 		}
 	}
 	return best

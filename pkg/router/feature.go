@@ -5,7 +5,7 @@ package router
 type Feature uint8
 
 // FeatureVersion is the version of the list of features.
-const FeatureVersion = 1
+const FeatureVersion = 2
 
 const (
 	One             Feature = iota // the constant 1
@@ -19,12 +19,13 @@ const (
 	IdleOutput                     // Idle * OutputTokens
 	KVUsed                         // share of the KV cache in use; the mean of the known ones if unknown
 	WorkingSet                     // tokens of the keys seen at the worker within the window
+	Missed                         // uncached prompt tokens dispatched to the worker, halved every ten windows
 	numFeatures
 )
 
 var featureNames = [numFeatures]string{
 	"1", "in_flight", "queued_tokens", "input", "output", "uncached",
-	"uncached*(in_flight+1)", "idle", "idle*output", "kv_used", "working_set",
+	"uncached*(in_flight+1)", "idle", "idle*output", "kv_used", "working_set", "missed",
 }
 
 // String returns the feature's name.

@@ -83,7 +83,7 @@ func (c *Core) enter(now Time, old *worker, m Member) {
 		}
 	}
 	m.Load = mergeGauges(m.Load, w.info.Load)
-	w.info, w.slot = m, len(c.workers)
+	w.info, w.slot, w.limit = m, len(c.workers), limitOf(&m)
 	c.workers = append(c.workers, w)
 	switch {
 	case !wasUp && !m.Down:

@@ -1,6 +1,9 @@
 package router
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // hold keeps a key on a worker until a time.
 type hold struct {
@@ -10,6 +13,7 @@ type hold struct {
 	saved  Time          // until when the shared copy lives, Never if there is none
 	guard  Guard
 	maker  uint64 // number of the life that chose the worker, 0 if another gateway's did
+	start  uint64 // first block of the prompt that the worker served last, 0 if unknown
 }
 
 func (h *hold) alive(now Time) bool { return h.until > now && h.worker.slot >= 0 }
@@ -25,8 +29,14 @@ func (c *Core) byHold(now Time, k *link, l *life) int {
 	if h == nil {
 		return -1
 	}
-	if !h.alive(now) || c.isCold(k, h.worker, l) {
+	switch {
+	case !h.alive(now):
 		k.holds.remove(l.req.Key)
+		return -1
+	case c.isCold(k, h, l):
+		h.worker.working.forget(l.req.Key)
+		k.holds.remove(l.req.Key)
+		l.freed = true
 		return -1
 	}
 	if !c.eligible(h.worker, l) {
@@ -55,13 +65,14 @@ func (k *link) binds() bool { return k.plan != nil && k.plan.plan.Bind.TTL > 0 }
 func (k *link) keeps() bool { return k.plan != nil && k.plan.plan.Bind.Keep }
 
 // isCold reports whether so little of the prompt is left in the held worker's
-// cache that moving costs nothing.
-func (c *Core) isCold(k *link, w *worker, l *life) bool {
-	if k.plan == nil || c.index == nil || l.req.PromptTokens == 0 {
+// cache that moving costs nothing. Of a prompt that the worker had not begun to
+// see before, nothing can be left, and nothing can have gone.
+func (c *Core) isCold(k *link, h *hold, l *life) bool {
+	if k.plan == nil || c.index == nil || len(l.req.Blocks) == 0 || h.start != l.req.Blocks[0] {
 		return false
 	}
 	share := k.plan.plan.Bind.MinCached
-	return share > 0 && float64(c.cachedAt(w, l)) < share*float64(l.req.PromptTokens)
+	return share > 0 && !c.index.has(h.worker, l.req.Blocks, int(math.Ceil(share*float64(len(l.req.Blocks)))))
 }
 
 // bindAll makes every binding strategy hold the request's key on w, the worker
@@ -95,6 +106,9 @@ func (c *Core) bind(now Time, k *link, l *life, w *worker, ttl time.Duration, g 
 		*h = hold{worker: w, saved: Never, maker: l.number}
 	}
 	h.until, h.ttl, h.guard = now.Add(ttl), ttl, g
+	if h.worker == w && len(l.req.Blocks) > 0 {
+		h.start = l.req.Blocks[0]
+	}
 	return h
 }
 

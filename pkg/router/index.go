@@ -9,11 +9,7 @@ const maxIndexBlocks = 1 << 20
 // touched longest ago, tails before heads.
 type index struct {
 	unknown int // blocks kept for a worker whose KV size is unknown
-	blocks  map[*worker]*lru[uint64, struct{}]
-}
-
-func newIndex(unknown int) *index {
-	return &index{unknown: unknown, blocks: map[*worker]*lru[uint64, struct{}]{}}
+	seed    uint64
 }
 
 // insert records that the worker has computed the blocks.
@@ -25,34 +21,30 @@ func (x *index) insert(w *worker, blocks []uint64, blockTokens int) {
 	if w.info.KVTokens > 0 && blockTokens > 0 {
 		limit = min(max(1, w.info.KVTokens/blockTokens), maxIndexBlocks)
 	}
-	set := x.blocks[w]
-	if set == nil {
-		set = newLRU[uint64, struct{}](limit)
-		x.blocks[w] = set
+	if w.prefixes == nil {
+		w.prefixes = newPrefixes(limit, x.seed)
 	}
-	set.resize(limit)
-	for i := min(len(blocks), limit) - 1; i >= 0; i-- {
-		set.put(blocks[i])
-	}
+	w.prefixes.resize(limit)
+	w.prefixes.use(blocks)
 }
 
 // match returns how many leading blocks the worker has.
 func (x *index) match(w *worker, blocks []uint64) int {
-	set := x.blocks[w]
-	if set == nil {
+	if w.prefixes == nil {
 		return 0
 	}
-	for i, b := range blocks {
-		if set.get(b) == nil {
-			return i
-		}
-	}
-	return len(blocks)
+	return w.prefixes.match(blocks)
 }
 
-// forget drops all of a worker's blocks. A nil index has none.
-func (x *index) forget(w *worker) {
-	if x != nil {
-		delete(x.blocks, w)
+// has reports whether the worker has the first n blocks, or as many of them as
+// it can hold.
+func (x *index) has(w *worker, blocks []uint64, n int) bool {
+	if s := w.prefixes; s != nil {
+		n = min(n, s.limit)
+		return s.match(blocks[:n]) == n
 	}
+	return false
 }
+
+// forget drops all of a worker's blocks.
+func (x *index) forget(w *worker) { w.prefixes = nil }

@@ -66,6 +66,10 @@ func (x *lifetimes) dispatched(r *request) {
 	if s.Receipt.Attempt != len(r.tried)+1 || s.Receipt.Attempt > testAttempts {
 		x.t.Fatalf("law 15: attempt %d after %d failed ones", s.Receipt.Attempt, len(r.tried))
 	}
+	if want := x.index.cached(r.at, r.Request); s.Receipt.Cached != want {
+		x.t.Fatalf("law 20: %d tokens of request %s are believed to be cached at %v, the twin says %d", s.Receipt.Cached, r.ID, r.at.ref(), want)
+	}
+	x.index.insert(r.at, r.Request)
 	x.byPlan(r)
 }
 
@@ -122,6 +126,11 @@ func (x *lifetimes) asked(r *request) {
 		if x.lacks(r, slot) == "" {
 			if shown == len(in.Workers) || in.Workers[shown].ID != x.fleet[slot].ID {
 				x.t.Fatalf("law 4: a strategy is not shown %v", x.fleet[slot].ID)
+			}
+			if in.Cached != nil {
+				if want := max(0, x.index.cached(x.core.workers[slot], r.Request)); in.Cached[shown] != want {
+					x.t.Fatalf("law 20: a strategy is shown %d tokens at %v, the twin says %d", in.Cached[shown], x.fleet[slot].ID, want)
+				}
 			}
 			shown++
 		}
@@ -235,12 +244,13 @@ func (x *lifetimes) checkStores() {
 	if c.Waiting() > testQueue || c.rates.Len() > testKeys || len(c.lives) > x.peak || len(c.peers) > maxPeers || len(c.writes) > maxPending {
 		x.t.Fatalf("law 6: queue %d, keys %d, lives %d of %d, peers %d, writes %d", c.Waiting(), c.rates.Len(), len(c.lives), x.peak, len(c.peers), len(c.writes))
 	}
-	if c.index == nil {
-		return
-	}
-	for w, blocks := range c.index.blocks {
-		if w.slot < 0 || blocks.len() > blocks.limit || blocks.limit > maxIndexBlocks {
-			x.t.Fatalf("law 6: %d blocks of %d at worker %v, slot %d", blocks.len(), blocks.limit, w.ref(), w.slot)
+	for w := range x.running {
+		s := w.prefixes
+		if s == nil {
+			continue
+		}
+		if err := s.check(maxIndexBlocks); err != nil || c.index == nil || w.slot < 0 || s.limit > maxIndexBlocks {
+			x.t.Fatalf("law 6: %d blocks of %d at worker %v, slot %d: %v", s.count, s.limit, w.ref(), w.slot, err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -10,16 +11,22 @@ import (
 // worker is the core's record of one life of a worker. Requests in flight keep
 // theirs when the worker leaves, so a worker that comes back starts at zero.
 type worker struct {
-	info     Member
+	slot     int // in Core.workers, -1 when it left
+	limit    int // requests it may have in flight: none if it is down
+	inFlight int // this gateway's
+	queued   int // uncached tokens without a first token, this gateway's
+	peers    struct{ inFlight, queued int }
 	idHash   uint64
 	number   uint32 // counts lives, so that a mark on a key names one
-	slot     int    // in Core.workers, -1 when it left
-	inFlight int    // this gateway's
-	queued   int    // uncached tokens without a first token, this gateway's
-	peers    struct{ inFlight, queued int }
+	info     Member
 	ttft     estimator.Mean
 	latency  estimator.Mean
 	working  workingSet
+	missed   missed
+	prefixes *prefixes // nil: nothing is believed to be in its cache
+
+	looked, found float64 // tokens, by its own counters
+	counted       bool
 }
 
 func (w *worker) ref() WorkerRef { return WorkerRef{w.info.ID, w.info.Incarnation} }
@@ -30,8 +37,17 @@ func (w *worker) load() int { return w.inFlight + w.peers.inFlight }
 func (w *worker) tokens() int { return w.queued + w.peers.queued }
 
 // open reports whether the worker is up and below its limit.
-func (w *worker) open() bool {
-	return !w.info.Down && (w.info.Concurrency <= 0 || w.load() < w.info.Concurrency)
+func (w *worker) open() bool { return w.load() < w.limit }
+
+// limitOf is the most requests that a member may have in flight now.
+func limitOf(m *Member) int {
+	switch {
+	case m.Down:
+		return 0
+	case m.Concurrency <= 0:
+		return math.MaxInt
+	}
+	return m.Concurrency
 }
 
 // totals are sums over the pool's workers that are up.
@@ -87,15 +103,17 @@ func (c *Core) eligibleCount(l *life) int {
 // credit books the request on the worker of a slot, at once.
 func (c *Core) credit(now Time, l *life, w *worker) {
 	l.worker, l.dispatched, l.gotFirst = w, now, false
-	l.queued = l.req.PromptTokens
-	if c.index != nil {
-		l.queued -= c.cachedAt(w, l)
+	l.cached, l.queued = -1, l.req.PromptTokens
+	if c.index != nil && len(l.req.Blocks) > 0 {
+		l.cached = c.cachedAt(w, l)
+		l.queued -= l.cached
 		c.index.insert(w, l.req.Blocks, l.req.BlockTokens)
 		c.forgetCached()
 	}
 	c.book(w, 1, l.queued)
 	if c.keepsWorkingSets() {
 		w.working.touch(now, l.req.Key, l.req.PromptTokens)
+		w.missed.tokens += float64(l.queued)
 	}
 	c.rates.Mark(l.req.Key, w.number)
 	c.bindAll(now, l, w)

@@ -47,6 +47,10 @@ type Receipt struct {
 	Attempt    int    // 1 for the first
 	Candidates int    // workers that were eligible
 	Fallback   string // why earlier strategies did not decide, "" if none was tried
+	// Cached is the part of the prompt, in tokens, that was believed to be in the
+	// worker's prefix cache when it was chosen, as in Input.Cached; -1 if nothing is
+	// known: no strategy asks for the prefix index, or the prompt shows no blocks.
+	Cached int
 }
 
 type lifeState uint8
@@ -77,6 +81,7 @@ type life struct {
 	link       int
 	candidates int // eligible workers when the chain was last walked
 	fetched    bool
+	freed      bool // its key's hold ended, since nothing of it was cached there
 	facts      []Fact
 	fallback   string
 	waitsFrom  Time // when it came into the queue since its last attempt, Never if it did not
@@ -87,6 +92,7 @@ type life struct {
 	by         int
 	attempt    int
 	queued     int // uncached tokens credited to the worker
+	cached     int // tokens believed to be in its cache before, -1 if unknown
 	dispatched Time
 	gotFirst   bool
 	tried      []*worker
@@ -101,7 +107,7 @@ type ranked struct {
 }
 
 // Arrive starts the life of a request.
-func (c *Core) Arrive(now Time, r Request) Step {
+func (c *Core) Arrive(now Time, r Request) (step Step) {
 	c.arrived++
 	l := c.newLife()
 	r = r.bounded()
@@ -113,8 +119,11 @@ func (c *Core) Arrive(now Time, r Request) Step {
 		c.rates.Record(int64(now), r.Key, r.PromptTokens)
 	}
 	c.prompt.Observe(int64(now), float64(r.PromptTokens))
-	c.emit(Event{Kind: Arrived, At: now, Request: r.ID, Key: r.Key})
-	return c.advance(now, l)
+	if c.tells(Arrived) {
+		c.emit(Event{Kind: Arrived, At: now, Request: r.ID, Key: r.Key})
+	}
+	c.advance(now, l, &step)
+	return step
 }
 
 func (c *Core) expectedOutput(maxTokens int) float64 {
@@ -129,10 +138,10 @@ func (c *Core) expectedOutput(maxTokens int) float64 {
 
 // Answer continues a life with a strategy's decision; ok is false if it failed
 // or missed its deadline.
-func (c *Core) Answer(now Time, t Ticket, d Decision, ok bool) Step {
+func (c *Core) Answer(now Time, t Ticket, d Decision, ok bool) (step Step) {
 	l := c.life(t, asking)
 	if l == nil {
-		return Step{}
+		return step
 	}
 	k := &c.links[l.link]
 	if !ok {
@@ -150,20 +159,22 @@ func (c *Core) Answer(now Time, t Ticket, d Decision, ok bool) Step {
 	}
 	l.candidates = c.eligibleCount(l)
 	if link, slot := c.byNewHold(now, l); slot >= 0 {
-		return c.placeAhead(now, l, choice{link, slot, 0, "hold"})
+		c.placeAhead(now, l, choice{link, slot, 0, "hold"}, &step)
+		return step
 	}
 	return c.decide(now, l, d)
 }
 
 // Fetched continues a life with the facts that were found; none on expiry.
-func (c *Core) Fetched(now Time, t Ticket, facts []Fact) Step {
+func (c *Core) Fetched(now Time, t Ticket, facts []Fact) (step Step) {
 	l := c.life(t, fetching)
 	if l == nil {
-		return Step{}
+		return step
 	}
 	l.facts = facts
 	c.adoptHolds(now, l)
-	return c.advance(now, l)
+	c.advance(now, l, &step)
+	return step
 }
 
 // Timeout ends the life of a request that waited as long as allowed.
@@ -201,15 +212,16 @@ func (c *Core) FirstToken(now Time, t Ticket) {
 	l.gotFirst = true
 	c.unqueue(l)
 	l.worker.ttft.Observe(int64(now), now.since(l.dispatched).Seconds())
+	c.timeReuse(now, l)
 	c.report(FirstToken, now, l, Usage{})
 }
 
 // Retry reports that the attempt failed before its first byte, and asks for
 // another worker.
-func (c *Core) Retry(now Time, t Ticket) Step {
+func (c *Core) Retry(now Time, t Ticket) (step Step) {
 	l := c.life(t, running)
 	if l == nil {
-		return Step{}
+		return step
 	}
 	c.report(FailedAttempt, now, l, Usage{})
 	c.unbind(l)
@@ -220,11 +232,12 @@ func (c *Core) Retry(now Time, t Ticket) Step {
 		return c.refuse(l, Refusal{Code: NoAttempt, Reason: "every attempt at a worker failed"})
 	}
 	l.candidates = c.eligibleCount(l)
-	if s, ok := c.placeNext(now, l, l.by, "ranking"); ok {
-		return s
+	if c.placeNext(now, l, l.by, "ranking", &step) {
+		return step
 	}
 	l.restart("retry")
-	return c.advance(now, l)
+	c.advance(now, l, &step)
+	return step
 }
 
 // restart has the life walk down the chain from its start.
@@ -255,6 +268,7 @@ func (c *Core) learn(now Time, l *life, u Usage) {
 		c.output.Observe(int64(now), float64(u.OutputTokens))
 	}
 	l.worker.latency.Observe(int64(now), now.since(l.dispatched).Seconds())
+	c.reuse.usage.observe(now, float64(u.CachedTokens), float64(u.PromptTokens))
 	c.report(Finished, now, l, u)
 }
 
@@ -279,6 +293,7 @@ func (c *Core) Tick(now Time) (expired int) {
 	}
 	for _, w := range c.workers {
 		w.working.expire(now, c.cfg.WorkingSet)
+		w.missed.decay(now, missedWindows*c.cfg.WorkingSet)
 	}
 	c.dropSilentPeers(now)
 	return expired

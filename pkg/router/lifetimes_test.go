@@ -27,7 +27,8 @@ type lifetimes struct {
 	stale    []Ticket
 	begun    int
 	running  map[*worker]int // by every life of a worker there ever was
-	peak     int             // most requests open at once
+	index    *plainIndex
+	peak     int // most requests open at once
 	links    []linkTwin
 	events   eventTwin
 	answered uint64 // digest of all answers
@@ -70,7 +71,7 @@ func newLifetimes(t *testing.T, seed uint64) *lifetimes {
 		Links: []Link{
 			{"table", Info{Plans: true, Rates: true, Cached: true}},
 			{"sticky", Info{Plans: true}},
-			{"route", Info{Routes: true, Blocks: true, Facts: []string{"note"}, Observes: everyKind()}},
+			{"route", Info{Routes: true, Blocks: true, Cached: true, Facts: []string{"note"}, Observes: everyKind()}},
 			{"rest", Info{Plans: true, Cached: true, Interval: time.Minute}},
 		},
 	})
@@ -79,7 +80,7 @@ func newLifetimes(t *testing.T, seed uint64) *lifetimes {
 	}
 	return &lifetimes{
 		t: t, rng: rand.New(rand.NewPCG(seed, 9)), core: core,
-		peers: map[string]Snapshot{}, byID: map[uint64]*request{}, running: map[*worker]int{},
+		peers: map[string]Snapshot{}, byID: map[uint64]*request{}, running: map[*worker]int{}, index: newPlainIndex(testBlocks),
 		links: make([]linkTwin, testLinks), events: newEventTwin(),
 	}
 }
@@ -156,7 +157,10 @@ func (x *lifetimes) serve(r *request) {
 		x.core.Dispatched(x.now, r.step.Ticket, fmt.Sprint("w", i))
 		if i = x.core.slot(fmt.Sprint("w", i)); i >= 0 {
 			x.leave(r)
-			r.at = x.core.workers[i]
+			if r.at != x.core.workers[i] {
+				r.at = x.core.workers[i]
+				x.index.insert(r.at, r.Request)
+			}
 			x.running[r.at]++
 		}
 	default:

@@ -18,6 +18,16 @@ type Plan struct {
 	Expected []float64
 	// Note is one line for people: what the planner did and why.
 	Note string
+	// Trial is what the planner notes for the next plan, which gets this one as
+	// its previous. The core does not look at it.
+	Trial Trial
+}
+
+// Trial compares two ways to plan by what each was measured at.
+type Trial struct {
+	Began Time    // when the present way was taken
+	Rival float64 // share of prompt tokens that were cached under the other way, 0..1
+	Rated bool    // Rival was measured
 }
 
 // Table maps keys to workers, packed: the workers of Keys[i] are
@@ -58,7 +68,7 @@ type Order uint8
 const (
 	Abstain      Order = iota // no opinion: the next strategy is asked
 	ByCost                    // the least cost
-	ByRendezvous              // the key's rendezvous order, skipping workers above the guard
+	ByRendezvous              // the key's rendezvous order, skipping workers above the limit and the guard
 	ByRotation                // one after the other
 )
 
@@ -69,10 +79,12 @@ type Rest struct {
 	Among []uint16
 	// Sample, if > 0, draws that many distinct workers first (2: two choices).
 	Sample int
-	// Cost is the row that ByCost minimises.
+	// Cost is the row that ByCost minimises. ByRendezvous minimises it, if it is not
+	// empty, for a key that Bind.MinCached has just freed.
 	Cost Row
-	// Limit, if not empty, keeps workers whose row is at most Bound; if there is
-	// none, the least Limit wins.
+	// Limit, if not empty, makes ByCost keep workers whose row is at most Bound; if
+	// there is none, the least Limit wins. It makes ByRendezvous skip workers whose
+	// row is above Bound times its mean over the workers that may be picked.
 	Limit Row
 	Bound float64
 	// FirstTie breaks ties by the lowest worker ID; otherwise each request
@@ -89,7 +101,8 @@ type Bind struct {
 	// also when a request had to go elsewhere; otherwise the binding moves with
 	// the request.
 	Keep bool
-	// MinCached, if > 0, ends a hold when less than this share of the prompt is
-	// cached at the held worker: moving costs nothing then. Needs Info.Cached.
+	// MinCached, if > 0, ends a hold when less than this share of a prompt, which
+	// begins as the key's last one did, is left in the held worker's cache: moving
+	// costs nothing then. Needs Info.Cached.
 	MinCached float64
 }

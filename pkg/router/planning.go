@@ -69,6 +69,7 @@ func (c *Core) planTask(now Time, i int) PlanTask {
 	t.input = PlanInput{
 		Now: now, Pool: c.cfg.Pool, Seed: Mix(c.cfg.Seed ^ uint64(i) ^ Mix(uint64(now))),
 		Fleet: Fleet{Number: c.fleet}, TotalRate: c.total.Rate(int64(now)),
+		HalfLife: c.cfg.RateHalfLife, Reuse: c.reuse.share(), Last: i == len(c.cfg.Links)-1,
 	}
 	t.input.OutputTokens, _ = c.output.Value()
 	t.input.PromptTokens, _ = c.prompt.Value()

@@ -54,9 +54,9 @@ func (c *Core) park(now Time, l *life) Step {
 // Retry, Dispatched, SetFleet, Import, DropPeer and Tick. When nothing has
 // changed it costs nothing. A request that a strategy made wait for an unknown
 // time goes when a place at a worker becomes free, one for each, or after 50 ms.
-func (c *Core) Wake(now Time) (Step, bool) {
+func (c *Core) Wake(now Time) (step Step, ok bool) {
 	if c.settled && now < c.wakeAt {
-		return Step{}, false
+		return step, false
 	}
 	c.settled, c.wakeAt = true, math.MaxInt64
 	if c.totals.open == 0 && c.swept == c.fleet {
@@ -76,7 +76,8 @@ func (c *Core) Wake(now Time) (Step, bool) {
 			c.settled = false
 			c.queue.remove(l)
 			l.restart("")
-			return c.advance(now, l), true
+			c.advance(now, l, &step)
+			return step, true
 		}
 	}
 	if c.freed = 0; c.wakeAt == math.MaxInt64 {

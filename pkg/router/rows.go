@@ -1,42 +1,80 @@
 package router
 
-import "math"
+// slotTerm is a term with its weights in order of the fleet's slots.
+type slotTerm struct {
+	feature Feature
+	weight  float64   // of every worker, if weights is nil
+	weights []float64 // by slot
+}
 
-// evaluate returns the row's cost for a worker, the greatest if it is not a
-// number. Workers that the plan does not know yet get the mean weight of each
-// term.
-func (c *Core) evaluate(row Row, means []float64, k *link, w *worker, l *life, meanKV float64) float64 {
-	cost := 0.0
-	index := int32(-1)
-	if k.indexOf != nil {
-		index = k.indexOf[w.slot]
+// bySlot brings a row into the fleet's order; indexOf is the plan's number of
+// each slot's worker, -1 if it has none. Workers that the plan does not know get
+// the mean weight of each term.
+func bySlot(row Row, indexOf []int32) []slotTerm {
+	terms := make([]slotTerm, len(row))
+	for i, t := range row {
+		terms[i].feature = t.Feature
+		if len(t.Weights) == 1 {
+			terms[i].weight = t.Weights[0]
+			continue
+		}
+		mean := 0.0
+		for _, w := range t.Weights {
+			mean += w / float64(len(t.Weights))
+		}
+		terms[i].weights = make([]float64, len(indexOf))
+		for slot, index := range indexOf {
+			if terms[i].weights[slot] = mean; index >= 0 {
+				terms[i].weights[slot] = t.Weights[index]
+			}
+		}
+	}
+	return terms
+}
+
+// evaluate returns a row's cost for each candidate, in their order, in the given
+// scratch. It goes term by term, since the terms are few and the workers many.
+func (c *Core) evaluate(row []slotTerm, l *life, costs []float64) []float64 {
+	costs = costs[:0]
+	for range c.candidates {
+		costs = append(costs, 0)
 	}
 	for i := range row {
 		t := &row[i]
-		weight := means[i]
-		if len(t.Weights) == 1 {
-			weight = t.Weights[0]
-		} else if index >= 0 {
-			weight = t.Weights[index]
-		}
-		if weight != 0 {
-			cost += weight * c.feature(t.Feature, w, l, meanKV)
+		switch t.feature {
+		case One:
+			for i, slot := range c.candidates {
+				costs[i] += t.of(slot)
+			}
+		case InFlight:
+			for i, slot := range c.candidates {
+				costs[i] += t.of(slot) * float64(c.workers[slot].load())
+			}
+		case QueuedTokens:
+			for i, slot := range c.candidates {
+				costs[i] += t.of(slot) * float64(c.workers[slot].tokens())
+			}
+		default:
+			meanKV := c.meanKVUsed(t.feature)
+			for i, slot := range c.candidates {
+				costs[i] += t.of(slot) * c.feature(t.feature, c.workers[slot], l, meanKV)
+			}
 		}
 	}
-	if math.IsNaN(cost) {
-		return math.Inf(1)
-	}
-	return cost
+	return costs
 }
 
+// of is a term's weight for the worker of a slot.
+func (t *slotTerm) of(slot int32) float64 {
+	if t.weights == nil {
+		return t.weight
+	}
+	return t.weights[slot]
+}
+
+// feature is a feature's value that needs more than the worker's load.
 func (c *Core) feature(f Feature, w *worker, l *life, meanKV float64) float64 {
 	switch f {
-	case One:
-		return 1
-	case InFlight:
-		return float64(w.load())
-	case QueuedTokens:
-		return float64(w.tokens())
 	case InputTokens:
 		return float64(l.req.PromptTokens)
 	case OutputTokens:
@@ -56,6 +94,8 @@ func (c *Core) feature(f Feature, w *worker, l *life, meanKV float64) float64 {
 		return meanKV
 	case WorkingSet:
 		return float64(w.working.tokens)
+	case Missed:
+		return w.missed.tokens
 	}
 	return 0
 }
@@ -78,8 +118,11 @@ func (c *Core) uncached(w *worker, l *life) float64 {
 
 // cachedAt estimates the request's tokens in one worker's cache.
 func (c *Core) cachedAt(w *worker, l *life) int {
-	if c.index == nil {
+	switch {
+	case c.index == nil:
 		return 0
+	case c.cachedFor == l.number:
+		return c.cached[w.slot]
 	}
 	return min(c.index.match(w, l.req.Blocks)*l.req.BlockTokens, l.req.PromptTokens)
 }
@@ -89,11 +132,11 @@ func (c *Core) cachedTokens(l *life) []int {
 	if c.cachedFor == l.number {
 		return c.cached
 	}
-	c.cachedFor = l.number
 	c.cached = c.cached[:0]
 	for _, w := range c.workers {
 		c.cached = append(c.cached, c.cachedAt(w, l))
 	}
+	c.cachedFor = l.number
 	return c.cached
 }
 
@@ -102,8 +145,8 @@ func (c *Core) forgetCached() { c.cachedFor = 0 }
 
 // meanKVUsed stands in for workers whose KV use is unknown: unknown is neither
 // empty nor full.
-func (c *Core) meanKVUsed(rest *Rest) float64 {
-	if !uses(rest.Cost, KVUsed) && !uses(rest.Limit, KVUsed) {
+func (c *Core) meanKVUsed(f Feature) float64 {
+	if f != KVUsed {
 		return 0
 	}
 	sum, n := 0.0, 0
@@ -117,13 +160,4 @@ func (c *Core) meanKVUsed(rest *Rest) float64 {
 		return 0
 	}
 	return sum / float64(n)
-}
-
-func uses(row Row, f Feature) bool {
-	for i := range row {
-		if row[i].Feature == f {
-			return true
-		}
-	}
-	return false
 }

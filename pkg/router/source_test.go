@@ -138,8 +138,12 @@ func (s *source) request(keys int) Request {
 		Key: uint64(s.n(keys)), PromptTokens: 8 * s.count(256), MaxTokens: s.count(100),
 		Priority: s.n(3), BlockTokens: s.count(129),
 	}
-	for i := range s.n(16) {
-		r.Blocks = append(r.Blocks, Mix(r.Key+uint64(i)))
+	for i := range uint64(s.n(16)) {
+		chain := r.Key
+		if i < 2 {
+			chain %= 3 // a start that many have in common
+		}
+		r.Blocks = append(r.Blocks, Mix(chain<<8|i))
 	}
 	if s.n(8) == 0 {
 		r.Adapter = "a"

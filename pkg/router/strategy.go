@@ -80,6 +80,14 @@ type PlanInput struct {
 	TotalRate float64
 	// OutputTokens and PromptTokens are the pool's learned means; 0 = unknown.
 	OutputTokens, PromptTokens float64
+	// HalfLife is that of Rates: a rate times HalfLife / ln 2 is the number of
+	// requests that speak for it; 0 = unknown.
+	HalfLife time.Duration
+	// Reuse is what the caches were worth of late.
+	Reuse Reuse
+	// Last says that no other strategy follows in the chain: what the plan leaves
+	// open goes to the built-in.
+	Last bool
 	// Previous is the plan in force, nil if there is none; PreviousAge its age.
 	Previous    *Plan
 	PreviousAge time.Duration

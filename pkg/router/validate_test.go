@@ -35,7 +35,7 @@ func TestPlansThatCannotBeExecuted(t *testing.T) {
 		{"unknown or repeated", Plan{Workers: two, Rest: Rest{Among: []uint16{2}}}},
 		{"unknown or repeated", Plan{Workers: two, Rest: Rest{Among: []uint16{0, 0}}}},
 		{"bound that is not", Plan{Rest: Rest{Bound: nan}}},
-		{"unknown feature 11", Plan{Rest: Rest{Cost: Row{{numFeatures, []float64{1}}}}}},
+		{"unknown feature 12", Plan{Rest: Rest{Cost: Row{{numFeatures, []float64{1}}}}}},
 		{"has 3 weights; it needs 1 or 2", Plan{Workers: two, Rest: Rest{Limit: Row{{One, make([]float64, 3)}}}}},
 		{"not finite", Plan{Workers: two, Rest: Rest{Cost: Row{{One, []float64{1, inf}}}}}},
 		{"TTL -1ns", Plan{Bind: Bind{TTL: -1}}},

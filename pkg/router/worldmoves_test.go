@@ -36,11 +36,12 @@ func (x *lifetimes) setFleet() {
 	if err := x.core.SetFleet(x.now, shuffled); err != nil {
 		x.t.Fatal(err)
 	}
+	x.index.forget(func(w *worker) bool { return w.slot < 0 })
 	for _, w := range x.core.workers {
 		if before[w] {
 			continue
 		}
-		if _, ran := x.running[w]; ran || w.inFlight != 0 || w.queued != 0 || w.working.tokens != 0 || x.core.index != nil && x.core.index.blocks[w] != nil {
+		if _, ran := x.running[w]; ran || w.inFlight != 0 || w.queued != 0 || w.working.tokens != 0 || w.prefixes != nil {
 			x.t.Fatalf("law 13: new life %v of a worker starts with %d in flight, %d tokens queued", w.ref(), w.inFlight, w.queued)
 		}
 		x.running[w] = 0
@@ -99,7 +100,9 @@ func (x *lifetimes) operate() {
 	case 0:
 		x.core.Forget(x.now, x.rng.Uint64N(80))
 	case 1:
-		x.core.ClearCache(x.now, fmt.Sprint("w", x.rng.IntN(7)))
+		id := fmt.Sprint("w", x.rng.IntN(7))
+		x.core.ClearCache(x.now, id)
+		x.index.forget(func(w *worker) bool { return w.info.ID == id })
 	case 2:
 		x.peers[peer] = x.snapshot()
 		x.core.Import(x.now.Add(time.Duration(x.rng.IntN(10)-9)*time.Second), peer, x.peers[peer])
@@ -119,6 +122,11 @@ func (x *lifetimes) operate() {
 		info := x.core.links[link].info
 		info.Cached = x.rng.IntN(2) == 0
 		x.core.SetInfo(link, info)
+		x.index.off = true
+		for i := range x.core.links {
+			x.index.off = x.index.off && !x.core.links[i].info.Cached
+		}
+		x.index.forget(func(*worker) bool { return x.index.off })
 	case 8:
 		x.now = x.now.Add(-time.Second)
 	}

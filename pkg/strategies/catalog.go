@@ -8,11 +8,16 @@ import (
 	"gatewayd/pkg/router"
 	"gatewayd/pkg/strategies/cacheroute"
 	"gatewayd/pkg/strategies/chwbl"
+	"gatewayd/pkg/strategies/dualmap"
+	"gatewayd/pkg/strategies/dynamo"
 	"gatewayd/pkg/strategies/energy"
 	"gatewayd/pkg/strategies/leastload"
 	"gatewayd/pkg/strategies/lmetric"
+	"gatewayd/pkg/strategies/preble"
+	"gatewayd/pkg/strategies/prefix"
 	"gatewayd/pkg/strategies/roundrobin"
 	"gatewayd/pkg/strategies/sticky"
+	"gatewayd/pkg/strategies/weighted"
 )
 
 // Catalog returns the shipped strategies, ordered by name.
@@ -21,13 +26,18 @@ func Catalog() []router.Definition {
 		cacheroute.Definition(),
 		energy.Carbon(),
 		chwbl.Definition(),
+		dualmap.Definition(),
+		dynamo.Definition(),
 		energy.Joule(),
 		leastload.Latency(),
 		leastload.LeastBusy(),
 		lmetric.Definition(),
 		leastload.Choices(),
+		preble.Definition(),
+		prefix.Definition(),
 		roundrobin.Definition(),
 		sticky.Definition(),
+		weighted.Definition(),
 	}
 }
 

@@ -18,7 +18,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("Find(%q) = %q, %v", d.Name, found.Name, err)
 		}
 	}
-	const want = `no strategy is called "fastest": there are cacheroute, carbon, chwbl, joule, latency, least-busy, lmetric, p2c, round-robin, sticky`
+	const want = `no strategy is called "fastest": there are cacheroute, carbon, chwbl, dualmap, dynamo, joule, latency, least-busy, lmetric, p2c, preble, prefix, round-robin, sticky, weighted`
 	if _, err := Find("fastest"); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

@@ -107,7 +107,7 @@ func FuzzPlan(f *testing.F) {
 		{"cacheroute", nil}, {"cacheroute", router.Options{"mode": "paper"}},
 		{"cacheroute", router.Options{"slots": "3", "qcap": "2", "near": "0", "bound": "1", "slack": "0"}},
 		{"joule", nil}, {"carbon", nil}, {"carbon", router.Options{"form": "seed"}},
-		{"latency", nil}, {"latency", router.Options{"mode": "seed"}}, {"sticky", nil}, {"lmetric", nil},
+		{"latency", nil}, {"latency", router.Options{"mode": "seed"}}, {"sticky", nil}, {"lmetric", nil}, {"dynamo", nil},
 	} {
 		d, err := Find(spec.name)
 		if err != nil {

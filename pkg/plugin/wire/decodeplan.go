@@ -19,6 +19,9 @@ func DecodePlanInput(m *PlanInput) (router.PlanInput, error) {
 		OutputTokens: m.GetOutputTokens(),
 		PromptTokens: m.GetPromptTokens(),
 		PreviousAge:  time.Duration(m.GetPreviousAge()),
+		HalfLife:     time.Duration(m.GetHalfLife()),
+		Last:         m.GetLast(),
+		Reuse:        router.Reuse{By: router.Signal(m.GetReuse().GetBy()), Share: m.GetReuse().GetShare()},
 	}
 	if m.GetPrevious() != nil {
 		previous, err := DecodePlan(m.GetPrevious())
@@ -52,7 +55,7 @@ const maxNote = 4096
 
 // DecodePlan returns the plan of m without its table.
 func DecodePlan(m *Plan) (router.Plan, error) {
-	r, b := m.GetRest(), m.GetBind()
+	r, b, trial := m.GetRest(), m.GetBind(), m.GetTrial()
 	p := router.Plan{
 		Version: m.GetVersion(),
 		Workers: mapped(m.GetWorkers(), decodeRef),
@@ -65,6 +68,7 @@ func DecodePlan(m *Plan) (router.Plan, error) {
 		Bind:     router.Bind{TTL: time.Duration(b.GetTtl()), Keep: b.GetKeep(), MinCached: b.GetMinCached()},
 		Expected: cloned(m.GetExpected()),
 		Note:     m.GetNote(),
+		Trial:    router.Trial{Began: router.Time(trial.GetBegan()), Rival: trial.GetRival(), Rated: trial.GetRated()},
 	}
 	if _, ok := Order_name[int32(r.GetOrder())]; !ok {
 		return router.Plan{}, fmt.Errorf("rest has unknown order %d", r.GetOrder())

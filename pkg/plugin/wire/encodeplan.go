@@ -21,6 +21,9 @@ func EncodePlanInput(in *router.PlanInput) *PlanInput {
 		OutputTokens: in.OutputTokens,
 		PromptTokens: in.PromptTokens,
 		PreviousAge:  int64(in.PreviousAge),
+		HalfLife:     int64(in.HalfLife),
+		Last:         in.Last,
+		Reuse:        &Reuse{By: Signal(in.Reuse.By), Share: in.Reuse.Share},
 	}
 	if in.Previous != nil {
 		m.Previous = EncodePlan(in.Previous)
@@ -80,6 +83,7 @@ func EncodePlan(p *router.Plan) *Plan {
 		Bind:     &Bind{Ttl: int64(p.Bind.TTL), Keep: p.Bind.Keep, MinCached: p.Bind.MinCached},
 		Expected: cloned(p.Expected),
 		Note:     Text(p.Note),
+		Trial:    &Trial{Began: int64(p.Trial.Began), Rival: p.Trial.Rival, Rated: p.Trial.Rated},
 	}
 }
 

@@ -277,6 +277,58 @@ func (EventKind) EnumDescriptor() ([]byte, []int) {
 	return file_strategy_proto_rawDescGZIP(), []int{3}
 }
 
+type Signal int32
+
+const (
+	Signal_SIGNAL_NONE    Signal = 0
+	Signal_SIGNAL_USAGE   Signal = 1 // cached tokens in the usage of finished requests
+	Signal_SIGNAL_SCRAPED Signal = 2 // prefix cache hits and queries of the workers' own metrics
+	Signal_SIGNAL_TTFT    Signal = 3 // times to first token of keys that came before, against new ones
+)
+
+// Enum value maps for Signal.
+var (
+	Signal_name = map[int32]string{
+		0: "SIGNAL_NONE",
+		1: "SIGNAL_USAGE",
+		2: "SIGNAL_SCRAPED",
+		3: "SIGNAL_TTFT",
+	}
+	Signal_value = map[string]int32{
+		"SIGNAL_NONE":    0,
+		"SIGNAL_USAGE":   1,
+		"SIGNAL_SCRAPED": 2,
+		"SIGNAL_TTFT":    3,
+	}
+)
+
+func (x Signal) Enum() *Signal {
+	p := new(Signal)
+	*p = x
+	return p
+}
+
+func (x Signal) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Signal) Descriptor() protoreflect.EnumDescriptor {
+	return file_strategy_proto_enumTypes[4].Descriptor()
+}
+
+func (Signal) Type() protoreflect.EnumType {
+	return &file_strategy_proto_enumTypes[4]
+}
+
+func (x Signal) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Signal.Descriptor instead.
+func (Signal) EnumDescriptor() ([]byte, []int) {
+	return file_strategy_proto_rawDescGZIP(), []int{4}
+}
+
 type Feature int32
 
 const (
@@ -291,6 +343,7 @@ const (
 	Feature_FEATURE_IDLE_OUTPUT       Feature = 8
 	Feature_FEATURE_KV_USED           Feature = 9
 	Feature_FEATURE_WORKING_SET       Feature = 10
+	Feature_FEATURE_MISSED            Feature = 11
 )
 
 // Enum value maps for Feature.
@@ -307,6 +360,7 @@ var (
 		8:  "FEATURE_IDLE_OUTPUT",
 		9:  "FEATURE_KV_USED",
 		10: "FEATURE_WORKING_SET",
+		11: "FEATURE_MISSED",
 	}
 	Feature_value = map[string]int32{
 		"FEATURE_ONE":               0,
@@ -320,6 +374,7 @@ var (
 		"FEATURE_IDLE_OUTPUT":       8,
 		"FEATURE_KV_USED":           9,
 		"FEATURE_WORKING_SET":       10,
+		"FEATURE_MISSED":            11,
 	}
 )
 
@@ -334,11 +389,11 @@ func (x Feature) String() string {
 }
 
 func (Feature) Descriptor() protoreflect.EnumDescriptor {
-	return file_strategy_proto_enumTypes[4].Descriptor()
+	return file_strategy_proto_enumTypes[5].Descriptor()
 }
 
 func (Feature) Type() protoreflect.EnumType {
-	return &file_strategy_proto_enumTypes[4]
+	return &file_strategy_proto_enumTypes[5]
 }
 
 func (x Feature) Number() protoreflect.EnumNumber {
@@ -347,7 +402,7 @@ func (x Feature) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Feature.Descriptor instead.
 func (Feature) EnumDescriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{4}
+	return file_strategy_proto_rawDescGZIP(), []int{5}
 }
 
 type Order int32
@@ -386,11 +441,11 @@ func (x Order) String() string {
 }
 
 func (Order) Descriptor() protoreflect.EnumDescriptor {
-	return file_strategy_proto_enumTypes[5].Descriptor()
+	return file_strategy_proto_enumTypes[6].Descriptor()
 }
 
 func (Order) Type() protoreflect.EnumType {
-	return &file_strategy_proto_enumTypes[5]
+	return &file_strategy_proto_enumTypes[6]
 }
 
 func (x Order) Number() protoreflect.EnumNumber {
@@ -399,7 +454,7 @@ func (x Order) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Order.Descriptor instead.
 func (Order) EnumDescriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{5}
+	return file_strategy_proto_rawDescGZIP(), []int{6}
 }
 
 type Error struct {
@@ -2894,7 +2949,10 @@ type PlanInput struct {
 	PromptTokens  float64                `protobuf:"fixed64,8,opt,name=prompt_tokens,json=promptTokens,proto3" json:"prompt_tokens,omitempty"`
 	Previous      *Plan                  `protobuf:"bytes,9,opt,name=previous,proto3" json:"previous,omitempty"` // absent: there is none
 	PreviousAge   int64                  `protobuf:"varint,10,opt,name=previous_age,json=previousAge,proto3" json:"previous_age,omitempty"`
-	Trace         *Trace                 `protobuf:"bytes,11,opt,name=trace,proto3" json:"trace,omitempty"` // absent unless sampled
+	Trace         *Trace                 `protobuf:"bytes,11,opt,name=trace,proto3" json:"trace,omitempty"`                        // absent unless sampled
+	HalfLife      int64                  `protobuf:"varint,12,opt,name=half_life,json=halfLife,proto3" json:"half_life,omitempty"` // of the rates; 0 = unknown
+	Last          bool                   `protobuf:"varint,13,opt,name=last,proto3" json:"last,omitempty"`                         // no strategy follows in the chain
+	Reuse         *Reuse                 `protobuf:"bytes,14,opt,name=reuse,proto3" json:"reuse,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3006,6 +3064,80 @@ func (x *PlanInput) GetTrace() *Trace {
 	return nil
 }
 
+func (x *PlanInput) GetHalfLife() int64 {
+	if x != nil {
+		return x.HalfLife
+	}
+	return 0
+}
+
+func (x *PlanInput) GetLast() bool {
+	if x != nil {
+		return x.Last
+	}
+	return false
+}
+
+func (x *PlanInput) GetReuse() *Reuse {
+	if x != nil {
+		return x.Reuse
+	}
+	return nil
+}
+
+// Reuse is the share of prompt tokens that came from prefix caches.
+type Reuse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	By            Signal                 `protobuf:"varint,1,opt,name=by,proto3,enum=gatewayd.strategy.v1.Signal" json:"by,omitempty"`
+	Share         float64                `protobuf:"fixed64,2,opt,name=share,proto3" json:"share,omitempty"` // 0..1
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Reuse) Reset() {
+	*x = Reuse{}
+	mi := &file_strategy_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Reuse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Reuse) ProtoMessage() {}
+
+func (x *Reuse) ProtoReflect() protoreflect.Message {
+	mi := &file_strategy_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Reuse.ProtoReflect.Descriptor instead.
+func (*Reuse) Descriptor() ([]byte, []int) {
+	return file_strategy_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *Reuse) GetBy() Signal {
+	if x != nil {
+		return x.By
+	}
+	return Signal_SIGNAL_NONE
+}
+
+func (x *Reuse) GetShare() float64 {
+	if x != nil {
+		return x.Share
+	}
+	return 0
+}
+
 type Fleet struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Workers       []*Worker              `protobuf:"bytes,1,rep,name=workers,proto3" json:"workers,omitempty"`
@@ -3015,7 +3147,7 @@ type Fleet struct {
 
 func (x *Fleet) Reset() {
 	*x = Fleet{}
-	mi := &file_strategy_proto_msgTypes[36]
+	mi := &file_strategy_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3027,7 +3159,7 @@ func (x *Fleet) String() string {
 func (*Fleet) ProtoMessage() {}
 
 func (x *Fleet) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[36]
+	mi := &file_strategy_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3040,7 +3172,7 @@ func (x *Fleet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fleet.ProtoReflect.Descriptor instead.
 func (*Fleet) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{36}
+	return file_strategy_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Fleet) GetWorkers() []*Worker {
@@ -3063,7 +3195,7 @@ type KeyRates struct {
 
 func (x *KeyRates) Reset() {
 	*x = KeyRates{}
-	mi := &file_strategy_proto_msgTypes[37]
+	mi := &file_strategy_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3075,7 +3207,7 @@ func (x *KeyRates) String() string {
 func (*KeyRates) ProtoMessage() {}
 
 func (x *KeyRates) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[37]
+	mi := &file_strategy_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3088,7 +3220,7 @@ func (x *KeyRates) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeyRates.ProtoReflect.Descriptor instead.
 func (*KeyRates) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{37}
+	return file_strategy_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *KeyRates) GetKeys() []uint64 {
@@ -3129,13 +3261,14 @@ type Plan struct {
 	Bind          *Bind                  `protobuf:"bytes,5,opt,name=bind,proto3" json:"bind,omitempty"`
 	Expected      []float64              `protobuf:"fixed64,6,rep,packed,name=expected,proto3" json:"expected,omitempty"`
 	Note          string                 `protobuf:"bytes,7,opt,name=note,proto3" json:"note,omitempty"`
+	Trial         *Trial                 `protobuf:"bytes,8,opt,name=trial,proto3" json:"trial,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Plan) Reset() {
 	*x = Plan{}
-	mi := &file_strategy_proto_msgTypes[38]
+	mi := &file_strategy_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3147,7 +3280,7 @@ func (x *Plan) String() string {
 func (*Plan) ProtoMessage() {}
 
 func (x *Plan) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[38]
+	mi := &file_strategy_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3160,7 +3293,7 @@ func (x *Plan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plan.ProtoReflect.Descriptor instead.
 func (*Plan) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{38}
+	return file_strategy_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Plan) GetVersion() uint64 {
@@ -3212,6 +3345,74 @@ func (x *Plan) GetNote() string {
 	return ""
 }
 
+func (x *Plan) GetTrial() *Trial {
+	if x != nil {
+		return x.Trial
+	}
+	return nil
+}
+
+// Trial is what a planner notes for its next plan; the host keeps it.
+type Trial struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Began         int64                  `protobuf:"fixed64,1,opt,name=began,proto3" json:"began,omitempty"`
+	Rival         float64                `protobuf:"fixed64,2,opt,name=rival,proto3" json:"rival,omitempty"`
+	Rated         bool                   `protobuf:"varint,3,opt,name=rated,proto3" json:"rated,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Trial) Reset() {
+	*x = Trial{}
+	mi := &file_strategy_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Trial) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Trial) ProtoMessage() {}
+
+func (x *Trial) ProtoReflect() protoreflect.Message {
+	mi := &file_strategy_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Trial.ProtoReflect.Descriptor instead.
+func (*Trial) Descriptor() ([]byte, []int) {
+	return file_strategy_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *Trial) GetBegan() int64 {
+	if x != nil {
+		return x.Began
+	}
+	return 0
+}
+
+func (x *Trial) GetRival() float64 {
+	if x != nil {
+		return x.Rival
+	}
+	return 0
+}
+
+func (x *Trial) GetRated() bool {
+	if x != nil {
+		return x.Rated
+	}
+	return false
+}
+
 // PlanTable is a part of a plan's table: the first counts[0] members are the
 // workers of keys[0], the next counts[1] those of keys[1], and so on.
 type PlanTable struct {
@@ -3225,7 +3426,7 @@ type PlanTable struct {
 
 func (x *PlanTable) Reset() {
 	*x = PlanTable{}
-	mi := &file_strategy_proto_msgTypes[39]
+	mi := &file_strategy_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3237,7 +3438,7 @@ func (x *PlanTable) String() string {
 func (*PlanTable) ProtoMessage() {}
 
 func (x *PlanTable) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[39]
+	mi := &file_strategy_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3250,7 +3451,7 @@ func (x *PlanTable) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanTable.ProtoReflect.Descriptor instead.
 func (*PlanTable) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{39}
+	return file_strategy_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *PlanTable) GetKeys() []uint64 {
@@ -3285,7 +3486,7 @@ type Guard struct {
 
 func (x *Guard) Reset() {
 	*x = Guard{}
-	mi := &file_strategy_proto_msgTypes[40]
+	mi := &file_strategy_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3297,7 +3498,7 @@ func (x *Guard) String() string {
 func (*Guard) ProtoMessage() {}
 
 func (x *Guard) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[40]
+	mi := &file_strategy_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3310,7 +3511,7 @@ func (x *Guard) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Guard.ProtoReflect.Descriptor instead.
 func (*Guard) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{40}
+	return file_strategy_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Guard) GetOf() Feature {
@@ -3349,7 +3550,7 @@ type Rest struct {
 
 func (x *Rest) Reset() {
 	*x = Rest{}
-	mi := &file_strategy_proto_msgTypes[41]
+	mi := &file_strategy_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3361,7 +3562,7 @@ func (x *Rest) String() string {
 func (*Rest) ProtoMessage() {}
 
 func (x *Rest) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[41]
+	mi := &file_strategy_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3374,7 +3575,7 @@ func (x *Rest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rest.ProtoReflect.Descriptor instead.
 func (*Rest) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{41}
+	return file_strategy_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Rest) GetOrder() Order {
@@ -3436,7 +3637,7 @@ type Term struct {
 
 func (x *Term) Reset() {
 	*x = Term{}
-	mi := &file_strategy_proto_msgTypes[42]
+	mi := &file_strategy_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3448,7 +3649,7 @@ func (x *Term) String() string {
 func (*Term) ProtoMessage() {}
 
 func (x *Term) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[42]
+	mi := &file_strategy_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3461,7 +3662,7 @@ func (x *Term) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Term.ProtoReflect.Descriptor instead.
 func (*Term) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{42}
+	return file_strategy_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Term) GetFeature() Feature {
@@ -3489,7 +3690,7 @@ type Bind struct {
 
 func (x *Bind) Reset() {
 	*x = Bind{}
-	mi := &file_strategy_proto_msgTypes[43]
+	mi := &file_strategy_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3501,7 +3702,7 @@ func (x *Bind) String() string {
 func (*Bind) ProtoMessage() {}
 
 func (x *Bind) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[43]
+	mi := &file_strategy_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3514,7 +3715,7 @@ func (x *Bind) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bind.ProtoReflect.Descriptor instead.
 func (*Bind) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{43}
+	return file_strategy_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Bind) GetTtl() int64 {
@@ -3549,7 +3750,7 @@ type Trace struct {
 
 func (x *Trace) Reset() {
 	*x = Trace{}
-	mi := &file_strategy_proto_msgTypes[44]
+	mi := &file_strategy_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3561,7 +3762,7 @@ func (x *Trace) String() string {
 func (*Trace) ProtoMessage() {}
 
 func (x *Trace) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[44]
+	mi := &file_strategy_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3574,7 +3775,7 @@ func (x *Trace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Trace.ProtoReflect.Descriptor instead.
 func (*Trace) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{44}
+	return file_strategy_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Trace) GetTraceId() []byte {
@@ -3608,7 +3809,7 @@ type Span struct {
 
 func (x *Span) Reset() {
 	*x = Span{}
-	mi := &file_strategy_proto_msgTypes[45]
+	mi := &file_strategy_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3620,7 +3821,7 @@ func (x *Span) String() string {
 func (*Span) ProtoMessage() {}
 
 func (x *Span) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[45]
+	mi := &file_strategy_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3633,7 +3834,7 @@ func (x *Span) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Span.ProtoReflect.Descriptor instead.
 func (*Span) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{45}
+	return file_strategy_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Span) GetTraceId() []byte {
@@ -3706,7 +3907,7 @@ type Attribute struct {
 
 func (x *Attribute) Reset() {
 	*x = Attribute{}
-	mi := &file_strategy_proto_msgTypes[46]
+	mi := &file_strategy_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3718,7 +3919,7 @@ func (x *Attribute) String() string {
 func (*Attribute) ProtoMessage() {}
 
 func (x *Attribute) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[46]
+	mi := &file_strategy_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3731,7 +3932,7 @@ func (x *Attribute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attribute.ProtoReflect.Descriptor instead.
 func (*Attribute) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{46}
+	return file_strategy_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Attribute) GetKey() string {
@@ -3978,7 +4179,7 @@ const file_strategy_proto_rawDesc = "" +
 	"\x05error\x18\x01 \x01(\v2\x1b.gatewayd.strategy.v1.ErrorR\x05error\x12.\n" +
 	"\x04plan\x18\x02 \x01(\v2\x1a.gatewayd.strategy.v1.PlanR\x04plan\x125\n" +
 	"\x05table\x18\x03 \x01(\v2\x1f.gatewayd.strategy.v1.PlanTableR\x05table\x120\n" +
-	"\x05spans\x18\x04 \x03(\v2\x1a.gatewayd.strategy.v1.SpanR\x05spans\"\xee\x02\n" +
+	"\x05spans\x18\x04 \x03(\v2\x1a.gatewayd.strategy.v1.SpanR\x05spans\"\xd2\x03\n" +
 	"\tPlanInput\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x10\n" +
 	"\x03now\x18\x02 \x01(\x10R\x03now\x12\x12\n" +
@@ -3992,14 +4193,20 @@ const file_strategy_proto_rawDesc = "" +
 	"\bprevious\x18\t \x01(\v2\x1a.gatewayd.strategy.v1.PlanR\bprevious\x12!\n" +
 	"\fprevious_age\x18\n" +
 	" \x01(\x03R\vpreviousAge\x121\n" +
-	"\x05trace\x18\v \x01(\v2\x1b.gatewayd.strategy.v1.TraceR\x05trace\"?\n" +
+	"\x05trace\x18\v \x01(\v2\x1b.gatewayd.strategy.v1.TraceR\x05trace\x12\x1b\n" +
+	"\thalf_life\x18\f \x01(\x03R\bhalfLife\x12\x12\n" +
+	"\x04last\x18\r \x01(\bR\x04last\x121\n" +
+	"\x05reuse\x18\x0e \x01(\v2\x1b.gatewayd.strategy.v1.ReuseR\x05reuse\"K\n" +
+	"\x05Reuse\x12,\n" +
+	"\x02by\x18\x01 \x01(\x0e2\x1c.gatewayd.strategy.v1.SignalR\x02by\x12\x14\n" +
+	"\x05share\x18\x02 \x01(\x01R\x05share\"?\n" +
 	"\x05Fleet\x126\n" +
 	"\aworkers\x18\x01 \x03(\v2\x1c.gatewayd.strategy.v1.WorkerR\aworkers\"b\n" +
 	"\bKeyRates\x12\x12\n" +
 	"\x04keys\x18\x01 \x03(\x06R\x04keys\x12\x14\n" +
 	"\x05rates\x18\x02 \x03(\x01R\x05rates\x12\x16\n" +
 	"\x06tokens\x18\x03 \x03(\x01R\x06tokens\x12\x14\n" +
-	"\x05homes\x18\x04 \x03(\rR\x05homes\"\x9e\x02\n" +
+	"\x05homes\x18\x04 \x03(\rR\x05homes\"\xd1\x02\n" +
 	"\x04Plan\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x04R\aversion\x129\n" +
 	"\aworkers\x18\x02 \x03(\v2\x1f.gatewayd.strategy.v1.WorkerRefR\aworkers\x121\n" +
@@ -4007,7 +4214,12 @@ const file_strategy_proto_rawDesc = "" +
 	"\x04rest\x18\x04 \x01(\v2\x1a.gatewayd.strategy.v1.RestR\x04rest\x12.\n" +
 	"\x04bind\x18\x05 \x01(\v2\x1a.gatewayd.strategy.v1.BindR\x04bind\x12\x1a\n" +
 	"\bexpected\x18\x06 \x03(\x01R\bexpected\x12\x12\n" +
-	"\x04note\x18\a \x01(\tR\x04note\"Q\n" +
+	"\x04note\x18\a \x01(\tR\x04note\x121\n" +
+	"\x05trial\x18\b \x01(\v2\x1b.gatewayd.strategy.v1.TrialR\x05trial\"I\n" +
+	"\x05Trial\x12\x14\n" +
+	"\x05began\x18\x01 \x01(\x10R\x05began\x12\x14\n" +
+	"\x05rival\x18\x02 \x01(\x01R\x05rival\x12\x14\n" +
+	"\x05rated\x18\x03 \x01(\bR\x05rated\"Q\n" +
 	"\tPlanTable\x12\x12\n" +
 	"\x04keys\x18\x01 \x03(\x06R\x04keys\x12\x16\n" +
 	"\x06counts\x18\x02 \x03(\rR\x06counts\x12\x18\n" +
@@ -4082,7 +4294,12 @@ const file_strategy_proto_rawDesc = "" +
 	"\x16EVENT_KIND_WORKER_GONE\x10\b\x12\x1f\n" +
 	"\x1bEVENT_KIND_WORKER_RESTARTED\x10\t\x12\x1c\n" +
 	"\x18EVENT_KIND_CACHE_CLEARED\x10\n" +
-	"*\x8f\x02\n" +
+	"*P\n" +
+	"\x06Signal\x12\x0f\n" +
+	"\vSIGNAL_NONE\x10\x00\x12\x10\n" +
+	"\fSIGNAL_USAGE\x10\x01\x12\x12\n" +
+	"\x0eSIGNAL_SCRAPED\x10\x02\x12\x0f\n" +
+	"\vSIGNAL_TTFT\x10\x03*\xa3\x02\n" +
 	"\aFeature\x12\x0f\n" +
 	"\vFEATURE_ONE\x10\x00\x12\x15\n" +
 	"\x11FEATURE_IN_FLIGHT\x10\x01\x12\x19\n" +
@@ -4095,7 +4312,8 @@ const file_strategy_proto_rawDesc = "" +
 	"\x13FEATURE_IDLE_OUTPUT\x10\b\x12\x13\n" +
 	"\x0fFEATURE_KV_USED\x10\t\x12\x17\n" +
 	"\x13FEATURE_WORKING_SET\x10\n" +
-	"*]\n" +
+	"\x12\x12\n" +
+	"\x0eFEATURE_MISSED\x10\v*]\n" +
 	"\x05Order\x12\x11\n" +
 	"\rORDER_ABSTAIN\x10\x00\x12\x11\n" +
 	"\rORDER_BY_COST\x10\x01\x12\x17\n" +
@@ -4120,146 +4338,152 @@ func file_strategy_proto_rawDescGZIP() []byte {
 	return file_strategy_proto_rawDescData
 }
 
-var file_strategy_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_strategy_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
+var file_strategy_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
+var file_strategy_proto_msgTypes = make([]protoimpl.MessageInfo, 50)
 var file_strategy_proto_goTypes = []any{
 	(Code)(0),                // 0: gatewayd.strategy.v1.Code
 	(Verdict)(0),             // 1: gatewayd.strategy.v1.Verdict
 	(Role)(0),                // 2: gatewayd.strategy.v1.Role
 	(EventKind)(0),           // 3: gatewayd.strategy.v1.EventKind
-	(Feature)(0),             // 4: gatewayd.strategy.v1.Feature
-	(Order)(0),               // 5: gatewayd.strategy.v1.Order
-	(*Error)(nil),            // 6: gatewayd.strategy.v1.Error
-	(*DescribeRequest)(nil),  // 7: gatewayd.strategy.v1.DescribeRequest
-	(*DescribeResponse)(nil), // 8: gatewayd.strategy.v1.DescribeResponse
-	(*Definition)(nil),       // 9: gatewayd.strategy.v1.Definition
-	(*Option)(nil),           // 10: gatewayd.strategy.v1.Option
-	(*OpenRequest)(nil),      // 11: gatewayd.strategy.v1.OpenRequest
-	(*OpenResponse)(nil),     // 12: gatewayd.strategy.v1.OpenResponse
-	(*Info)(nil),             // 13: gatewayd.strategy.v1.Info
-	(*CloseRequest)(nil),     // 14: gatewayd.strategy.v1.CloseRequest
-	(*CloseResponse)(nil),    // 15: gatewayd.strategy.v1.CloseResponse
-	(*Worker)(nil),           // 16: gatewayd.strategy.v1.Worker
-	(*WorkerRef)(nil),        // 17: gatewayd.strategy.v1.WorkerRef
-	(*Energy)(nil),           // 18: gatewayd.strategy.v1.Energy
-	(*Carbon)(nil),           // 19: gatewayd.strategy.v1.Carbon
-	(*Gauge)(nil),            // 20: gatewayd.strategy.v1.Gauge
-	(*Load)(nil),             // 21: gatewayd.strategy.v1.Load
-	(*Gauges)(nil),           // 22: gatewayd.strategy.v1.Gauges
-	(*LaneRequest)(nil),      // 23: gatewayd.strategy.v1.LaneRequest
-	(*LaneResponse)(nil),     // 24: gatewayd.strategy.v1.LaneResponse
-	(*Task)(nil),             // 25: gatewayd.strategy.v1.Task
-	(*TableWrite)(nil),       // 26: gatewayd.strategy.v1.TableWrite
-	(*Slot)(nil),             // 27: gatewayd.strategy.v1.Slot
-	(*RouteTask)(nil),        // 28: gatewayd.strategy.v1.RouteTask
-	(*LoadChange)(nil),       // 29: gatewayd.strategy.v1.LoadChange
-	(*Request)(nil),          // 30: gatewayd.strategy.v1.Request
-	(*Fact)(nil),             // 31: gatewayd.strategy.v1.Fact
-	(*Answer)(nil),           // 32: gatewayd.strategy.v1.Answer
-	(*Decision)(nil),         // 33: gatewayd.strategy.v1.Decision
-	(*Hold)(nil),             // 34: gatewayd.strategy.v1.Hold
-	(*Write)(nil),            // 35: gatewayd.strategy.v1.Write
-	(*ObserveTask)(nil),      // 36: gatewayd.strategy.v1.ObserveTask
-	(*Event)(nil),            // 37: gatewayd.strategy.v1.Event
-	(*Usage)(nil),            // 38: gatewayd.strategy.v1.Usage
-	(*PlanRequest)(nil),      // 39: gatewayd.strategy.v1.PlanRequest
-	(*PlanResponse)(nil),     // 40: gatewayd.strategy.v1.PlanResponse
-	(*PlanInput)(nil),        // 41: gatewayd.strategy.v1.PlanInput
-	(*Fleet)(nil),            // 42: gatewayd.strategy.v1.Fleet
-	(*KeyRates)(nil),         // 43: gatewayd.strategy.v1.KeyRates
-	(*Plan)(nil),             // 44: gatewayd.strategy.v1.Plan
-	(*PlanTable)(nil),        // 45: gatewayd.strategy.v1.PlanTable
-	(*Guard)(nil),            // 46: gatewayd.strategy.v1.Guard
-	(*Rest)(nil),             // 47: gatewayd.strategy.v1.Rest
-	(*Term)(nil),             // 48: gatewayd.strategy.v1.Term
-	(*Bind)(nil),             // 49: gatewayd.strategy.v1.Bind
-	(*Trace)(nil),            // 50: gatewayd.strategy.v1.Trace
-	(*Span)(nil),             // 51: gatewayd.strategy.v1.Span
-	(*Attribute)(nil),        // 52: gatewayd.strategy.v1.Attribute
-	nil,                      // 53: gatewayd.strategy.v1.OpenRequest.OptionsEntry
+	(Signal)(0),              // 4: gatewayd.strategy.v1.Signal
+	(Feature)(0),             // 5: gatewayd.strategy.v1.Feature
+	(Order)(0),               // 6: gatewayd.strategy.v1.Order
+	(*Error)(nil),            // 7: gatewayd.strategy.v1.Error
+	(*DescribeRequest)(nil),  // 8: gatewayd.strategy.v1.DescribeRequest
+	(*DescribeResponse)(nil), // 9: gatewayd.strategy.v1.DescribeResponse
+	(*Definition)(nil),       // 10: gatewayd.strategy.v1.Definition
+	(*Option)(nil),           // 11: gatewayd.strategy.v1.Option
+	(*OpenRequest)(nil),      // 12: gatewayd.strategy.v1.OpenRequest
+	(*OpenResponse)(nil),     // 13: gatewayd.strategy.v1.OpenResponse
+	(*Info)(nil),             // 14: gatewayd.strategy.v1.Info
+	(*CloseRequest)(nil),     // 15: gatewayd.strategy.v1.CloseRequest
+	(*CloseResponse)(nil),    // 16: gatewayd.strategy.v1.CloseResponse
+	(*Worker)(nil),           // 17: gatewayd.strategy.v1.Worker
+	(*WorkerRef)(nil),        // 18: gatewayd.strategy.v1.WorkerRef
+	(*Energy)(nil),           // 19: gatewayd.strategy.v1.Energy
+	(*Carbon)(nil),           // 20: gatewayd.strategy.v1.Carbon
+	(*Gauge)(nil),            // 21: gatewayd.strategy.v1.Gauge
+	(*Load)(nil),             // 22: gatewayd.strategy.v1.Load
+	(*Gauges)(nil),           // 23: gatewayd.strategy.v1.Gauges
+	(*LaneRequest)(nil),      // 24: gatewayd.strategy.v1.LaneRequest
+	(*LaneResponse)(nil),     // 25: gatewayd.strategy.v1.LaneResponse
+	(*Task)(nil),             // 26: gatewayd.strategy.v1.Task
+	(*TableWrite)(nil),       // 27: gatewayd.strategy.v1.TableWrite
+	(*Slot)(nil),             // 28: gatewayd.strategy.v1.Slot
+	(*RouteTask)(nil),        // 29: gatewayd.strategy.v1.RouteTask
+	(*LoadChange)(nil),       // 30: gatewayd.strategy.v1.LoadChange
+	(*Request)(nil),          // 31: gatewayd.strategy.v1.Request
+	(*Fact)(nil),             // 32: gatewayd.strategy.v1.Fact
+	(*Answer)(nil),           // 33: gatewayd.strategy.v1.Answer
+	(*Decision)(nil),         // 34: gatewayd.strategy.v1.Decision
+	(*Hold)(nil),             // 35: gatewayd.strategy.v1.Hold
+	(*Write)(nil),            // 36: gatewayd.strategy.v1.Write
+	(*ObserveTask)(nil),      // 37: gatewayd.strategy.v1.ObserveTask
+	(*Event)(nil),            // 38: gatewayd.strategy.v1.Event
+	(*Usage)(nil),            // 39: gatewayd.strategy.v1.Usage
+	(*PlanRequest)(nil),      // 40: gatewayd.strategy.v1.PlanRequest
+	(*PlanResponse)(nil),     // 41: gatewayd.strategy.v1.PlanResponse
+	(*PlanInput)(nil),        // 42: gatewayd.strategy.v1.PlanInput
+	(*Reuse)(nil),            // 43: gatewayd.strategy.v1.Reuse
+	(*Fleet)(nil),            // 44: gatewayd.strategy.v1.Fleet
+	(*KeyRates)(nil),         // 45: gatewayd.strategy.v1.KeyRates
+	(*Plan)(nil),             // 46: gatewayd.strategy.v1.Plan
+	(*Trial)(nil),            // 47: gatewayd.strategy.v1.Trial
+	(*PlanTable)(nil),        // 48: gatewayd.strategy.v1.PlanTable
+	(*Guard)(nil),            // 49: gatewayd.strategy.v1.Guard
+	(*Rest)(nil),             // 50: gatewayd.strategy.v1.Rest
+	(*Term)(nil),             // 51: gatewayd.strategy.v1.Term
+	(*Bind)(nil),             // 52: gatewayd.strategy.v1.Bind
+	(*Trace)(nil),            // 53: gatewayd.strategy.v1.Trace
+	(*Span)(nil),             // 54: gatewayd.strategy.v1.Span
+	(*Attribute)(nil),        // 55: gatewayd.strategy.v1.Attribute
+	nil,                      // 56: gatewayd.strategy.v1.OpenRequest.OptionsEntry
 }
 var file_strategy_proto_depIdxs = []int32{
 	0,  // 0: gatewayd.strategy.v1.Error.code:type_name -> gatewayd.strategy.v1.Code
-	6,  // 1: gatewayd.strategy.v1.DescribeResponse.error:type_name -> gatewayd.strategy.v1.Error
-	9,  // 2: gatewayd.strategy.v1.DescribeResponse.definitions:type_name -> gatewayd.strategy.v1.Definition
-	10, // 3: gatewayd.strategy.v1.Definition.options:type_name -> gatewayd.strategy.v1.Option
-	53, // 4: gatewayd.strategy.v1.OpenRequest.options:type_name -> gatewayd.strategy.v1.OpenRequest.OptionsEntry
-	6,  // 5: gatewayd.strategy.v1.OpenResponse.error:type_name -> gatewayd.strategy.v1.Error
-	13, // 6: gatewayd.strategy.v1.OpenResponse.info:type_name -> gatewayd.strategy.v1.Info
+	7,  // 1: gatewayd.strategy.v1.DescribeResponse.error:type_name -> gatewayd.strategy.v1.Error
+	10, // 2: gatewayd.strategy.v1.DescribeResponse.definitions:type_name -> gatewayd.strategy.v1.Definition
+	11, // 3: gatewayd.strategy.v1.Definition.options:type_name -> gatewayd.strategy.v1.Option
+	56, // 4: gatewayd.strategy.v1.OpenRequest.options:type_name -> gatewayd.strategy.v1.OpenRequest.OptionsEntry
+	7,  // 5: gatewayd.strategy.v1.OpenResponse.error:type_name -> gatewayd.strategy.v1.Error
+	14, // 6: gatewayd.strategy.v1.OpenResponse.info:type_name -> gatewayd.strategy.v1.Info
 	3,  // 7: gatewayd.strategy.v1.Info.observes:type_name -> gatewayd.strategy.v1.EventKind
-	6,  // 8: gatewayd.strategy.v1.CloseResponse.error:type_name -> gatewayd.strategy.v1.Error
-	18, // 9: gatewayd.strategy.v1.Worker.energy:type_name -> gatewayd.strategy.v1.Energy
-	19, // 10: gatewayd.strategy.v1.Worker.carbon:type_name -> gatewayd.strategy.v1.Carbon
-	21, // 11: gatewayd.strategy.v1.Worker.load:type_name -> gatewayd.strategy.v1.Load
-	20, // 12: gatewayd.strategy.v1.Carbon.grams_per_kwh:type_name -> gatewayd.strategy.v1.Gauge
-	22, // 13: gatewayd.strategy.v1.Load.gauges:type_name -> gatewayd.strategy.v1.Gauges
-	20, // 14: gatewayd.strategy.v1.Gauges.running:type_name -> gatewayd.strategy.v1.Gauge
-	20, // 15: gatewayd.strategy.v1.Gauges.waiting:type_name -> gatewayd.strategy.v1.Gauge
-	20, // 16: gatewayd.strategy.v1.Gauges.kv_used:type_name -> gatewayd.strategy.v1.Gauge
-	20, // 17: gatewayd.strategy.v1.Gauges.ttft:type_name -> gatewayd.strategy.v1.Gauge
-	20, // 18: gatewayd.strategy.v1.Gauges.latency:type_name -> gatewayd.strategy.v1.Gauge
-	25, // 19: gatewayd.strategy.v1.LaneRequest.tasks:type_name -> gatewayd.strategy.v1.Task
-	6,  // 20: gatewayd.strategy.v1.LaneResponse.error:type_name -> gatewayd.strategy.v1.Error
-	32, // 21: gatewayd.strategy.v1.LaneResponse.answers:type_name -> gatewayd.strategy.v1.Answer
-	51, // 22: gatewayd.strategy.v1.LaneResponse.spans:type_name -> gatewayd.strategy.v1.Span
-	26, // 23: gatewayd.strategy.v1.Task.table:type_name -> gatewayd.strategy.v1.TableWrite
-	28, // 24: gatewayd.strategy.v1.Task.route:type_name -> gatewayd.strategy.v1.RouteTask
-	36, // 25: gatewayd.strategy.v1.Task.observe:type_name -> gatewayd.strategy.v1.ObserveTask
-	27, // 26: gatewayd.strategy.v1.TableWrite.slots:type_name -> gatewayd.strategy.v1.Slot
-	16, // 27: gatewayd.strategy.v1.Slot.worker:type_name -> gatewayd.strategy.v1.Worker
-	30, // 28: gatewayd.strategy.v1.RouteTask.request:type_name -> gatewayd.strategy.v1.Request
-	29, // 29: gatewayd.strategy.v1.RouteTask.loads:type_name -> gatewayd.strategy.v1.LoadChange
-	31, // 30: gatewayd.strategy.v1.RouteTask.facts:type_name -> gatewayd.strategy.v1.Fact
-	50, // 31: gatewayd.strategy.v1.RouteTask.trace:type_name -> gatewayd.strategy.v1.Trace
-	22, // 32: gatewayd.strategy.v1.LoadChange.gauges:type_name -> gatewayd.strategy.v1.Gauges
-	6,  // 33: gatewayd.strategy.v1.Answer.error:type_name -> gatewayd.strategy.v1.Error
-	33, // 34: gatewayd.strategy.v1.Answer.decision:type_name -> gatewayd.strategy.v1.Decision
+	7,  // 8: gatewayd.strategy.v1.CloseResponse.error:type_name -> gatewayd.strategy.v1.Error
+	19, // 9: gatewayd.strategy.v1.Worker.energy:type_name -> gatewayd.strategy.v1.Energy
+	20, // 10: gatewayd.strategy.v1.Worker.carbon:type_name -> gatewayd.strategy.v1.Carbon
+	22, // 11: gatewayd.strategy.v1.Worker.load:type_name -> gatewayd.strategy.v1.Load
+	21, // 12: gatewayd.strategy.v1.Carbon.grams_per_kwh:type_name -> gatewayd.strategy.v1.Gauge
+	23, // 13: gatewayd.strategy.v1.Load.gauges:type_name -> gatewayd.strategy.v1.Gauges
+	21, // 14: gatewayd.strategy.v1.Gauges.running:type_name -> gatewayd.strategy.v1.Gauge
+	21, // 15: gatewayd.strategy.v1.Gauges.waiting:type_name -> gatewayd.strategy.v1.Gauge
+	21, // 16: gatewayd.strategy.v1.Gauges.kv_used:type_name -> gatewayd.strategy.v1.Gauge
+	21, // 17: gatewayd.strategy.v1.Gauges.ttft:type_name -> gatewayd.strategy.v1.Gauge
+	21, // 18: gatewayd.strategy.v1.Gauges.latency:type_name -> gatewayd.strategy.v1.Gauge
+	26, // 19: gatewayd.strategy.v1.LaneRequest.tasks:type_name -> gatewayd.strategy.v1.Task
+	7,  // 20: gatewayd.strategy.v1.LaneResponse.error:type_name -> gatewayd.strategy.v1.Error
+	33, // 21: gatewayd.strategy.v1.LaneResponse.answers:type_name -> gatewayd.strategy.v1.Answer
+	54, // 22: gatewayd.strategy.v1.LaneResponse.spans:type_name -> gatewayd.strategy.v1.Span
+	27, // 23: gatewayd.strategy.v1.Task.table:type_name -> gatewayd.strategy.v1.TableWrite
+	29, // 24: gatewayd.strategy.v1.Task.route:type_name -> gatewayd.strategy.v1.RouteTask
+	37, // 25: gatewayd.strategy.v1.Task.observe:type_name -> gatewayd.strategy.v1.ObserveTask
+	28, // 26: gatewayd.strategy.v1.TableWrite.slots:type_name -> gatewayd.strategy.v1.Slot
+	17, // 27: gatewayd.strategy.v1.Slot.worker:type_name -> gatewayd.strategy.v1.Worker
+	31, // 28: gatewayd.strategy.v1.RouteTask.request:type_name -> gatewayd.strategy.v1.Request
+	30, // 29: gatewayd.strategy.v1.RouteTask.loads:type_name -> gatewayd.strategy.v1.LoadChange
+	32, // 30: gatewayd.strategy.v1.RouteTask.facts:type_name -> gatewayd.strategy.v1.Fact
+	53, // 31: gatewayd.strategy.v1.RouteTask.trace:type_name -> gatewayd.strategy.v1.Trace
+	23, // 32: gatewayd.strategy.v1.LoadChange.gauges:type_name -> gatewayd.strategy.v1.Gauges
+	7,  // 33: gatewayd.strategy.v1.Answer.error:type_name -> gatewayd.strategy.v1.Error
+	34, // 34: gatewayd.strategy.v1.Answer.decision:type_name -> gatewayd.strategy.v1.Decision
 	1,  // 35: gatewayd.strategy.v1.Decision.verdict:type_name -> gatewayd.strategy.v1.Verdict
 	2,  // 36: gatewayd.strategy.v1.Decision.roles:type_name -> gatewayd.strategy.v1.Role
-	34, // 37: gatewayd.strategy.v1.Decision.hold:type_name -> gatewayd.strategy.v1.Hold
-	35, // 38: gatewayd.strategy.v1.Decision.writes:type_name -> gatewayd.strategy.v1.Write
-	46, // 39: gatewayd.strategy.v1.Hold.guard:type_name -> gatewayd.strategy.v1.Guard
-	31, // 40: gatewayd.strategy.v1.Write.fact:type_name -> gatewayd.strategy.v1.Fact
-	37, // 41: gatewayd.strategy.v1.ObserveTask.events:type_name -> gatewayd.strategy.v1.Event
+	35, // 37: gatewayd.strategy.v1.Decision.hold:type_name -> gatewayd.strategy.v1.Hold
+	36, // 38: gatewayd.strategy.v1.Decision.writes:type_name -> gatewayd.strategy.v1.Write
+	49, // 39: gatewayd.strategy.v1.Hold.guard:type_name -> gatewayd.strategy.v1.Guard
+	32, // 40: gatewayd.strategy.v1.Write.fact:type_name -> gatewayd.strategy.v1.Fact
+	38, // 41: gatewayd.strategy.v1.ObserveTask.events:type_name -> gatewayd.strategy.v1.Event
 	3,  // 42: gatewayd.strategy.v1.Event.kind:type_name -> gatewayd.strategy.v1.EventKind
-	17, // 43: gatewayd.strategy.v1.Event.worker:type_name -> gatewayd.strategy.v1.WorkerRef
-	38, // 44: gatewayd.strategy.v1.Event.usage:type_name -> gatewayd.strategy.v1.Usage
-	41, // 45: gatewayd.strategy.v1.PlanRequest.input:type_name -> gatewayd.strategy.v1.PlanInput
-	42, // 46: gatewayd.strategy.v1.PlanRequest.fleet:type_name -> gatewayd.strategy.v1.Fleet
-	43, // 47: gatewayd.strategy.v1.PlanRequest.rates:type_name -> gatewayd.strategy.v1.KeyRates
-	45, // 48: gatewayd.strategy.v1.PlanRequest.previous:type_name -> gatewayd.strategy.v1.PlanTable
-	6,  // 49: gatewayd.strategy.v1.PlanResponse.error:type_name -> gatewayd.strategy.v1.Error
-	44, // 50: gatewayd.strategy.v1.PlanResponse.plan:type_name -> gatewayd.strategy.v1.Plan
-	45, // 51: gatewayd.strategy.v1.PlanResponse.table:type_name -> gatewayd.strategy.v1.PlanTable
-	51, // 52: gatewayd.strategy.v1.PlanResponse.spans:type_name -> gatewayd.strategy.v1.Span
-	44, // 53: gatewayd.strategy.v1.PlanInput.previous:type_name -> gatewayd.strategy.v1.Plan
-	50, // 54: gatewayd.strategy.v1.PlanInput.trace:type_name -> gatewayd.strategy.v1.Trace
-	16, // 55: gatewayd.strategy.v1.Fleet.workers:type_name -> gatewayd.strategy.v1.Worker
-	17, // 56: gatewayd.strategy.v1.Plan.workers:type_name -> gatewayd.strategy.v1.WorkerRef
-	46, // 57: gatewayd.strategy.v1.Plan.guard:type_name -> gatewayd.strategy.v1.Guard
-	47, // 58: gatewayd.strategy.v1.Plan.rest:type_name -> gatewayd.strategy.v1.Rest
-	49, // 59: gatewayd.strategy.v1.Plan.bind:type_name -> gatewayd.strategy.v1.Bind
-	4,  // 60: gatewayd.strategy.v1.Guard.of:type_name -> gatewayd.strategy.v1.Feature
-	5,  // 61: gatewayd.strategy.v1.Rest.order:type_name -> gatewayd.strategy.v1.Order
-	48, // 62: gatewayd.strategy.v1.Rest.cost:type_name -> gatewayd.strategy.v1.Term
-	48, // 63: gatewayd.strategy.v1.Rest.limit:type_name -> gatewayd.strategy.v1.Term
-	4,  // 64: gatewayd.strategy.v1.Term.feature:type_name -> gatewayd.strategy.v1.Feature
-	52, // 65: gatewayd.strategy.v1.Span.attributes:type_name -> gatewayd.strategy.v1.Attribute
-	7,  // 66: gatewayd.strategy.v1.Strategy.Describe:input_type -> gatewayd.strategy.v1.DescribeRequest
-	11, // 67: gatewayd.strategy.v1.Strategy.Open:input_type -> gatewayd.strategy.v1.OpenRequest
-	14, // 68: gatewayd.strategy.v1.Strategy.Close:input_type -> gatewayd.strategy.v1.CloseRequest
-	39, // 69: gatewayd.strategy.v1.Strategy.Plan:input_type -> gatewayd.strategy.v1.PlanRequest
-	23, // 70: gatewayd.strategy.v1.Strategy.Lane:input_type -> gatewayd.strategy.v1.LaneRequest
-	8,  // 71: gatewayd.strategy.v1.Strategy.Describe:output_type -> gatewayd.strategy.v1.DescribeResponse
-	12, // 72: gatewayd.strategy.v1.Strategy.Open:output_type -> gatewayd.strategy.v1.OpenResponse
-	15, // 73: gatewayd.strategy.v1.Strategy.Close:output_type -> gatewayd.strategy.v1.CloseResponse
-	40, // 74: gatewayd.strategy.v1.Strategy.Plan:output_type -> gatewayd.strategy.v1.PlanResponse
-	24, // 75: gatewayd.strategy.v1.Strategy.Lane:output_type -> gatewayd.strategy.v1.LaneResponse
-	71, // [71:76] is the sub-list for method output_type
-	66, // [66:71] is the sub-list for method input_type
-	66, // [66:66] is the sub-list for extension type_name
-	66, // [66:66] is the sub-list for extension extendee
-	0,  // [0:66] is the sub-list for field type_name
+	18, // 43: gatewayd.strategy.v1.Event.worker:type_name -> gatewayd.strategy.v1.WorkerRef
+	39, // 44: gatewayd.strategy.v1.Event.usage:type_name -> gatewayd.strategy.v1.Usage
+	42, // 45: gatewayd.strategy.v1.PlanRequest.input:type_name -> gatewayd.strategy.v1.PlanInput
+	44, // 46: gatewayd.strategy.v1.PlanRequest.fleet:type_name -> gatewayd.strategy.v1.Fleet
+	45, // 47: gatewayd.strategy.v1.PlanRequest.rates:type_name -> gatewayd.strategy.v1.KeyRates
+	48, // 48: gatewayd.strategy.v1.PlanRequest.previous:type_name -> gatewayd.strategy.v1.PlanTable
+	7,  // 49: gatewayd.strategy.v1.PlanResponse.error:type_name -> gatewayd.strategy.v1.Error
+	46, // 50: gatewayd.strategy.v1.PlanResponse.plan:type_name -> gatewayd.strategy.v1.Plan
+	48, // 51: gatewayd.strategy.v1.PlanResponse.table:type_name -> gatewayd.strategy.v1.PlanTable
+	54, // 52: gatewayd.strategy.v1.PlanResponse.spans:type_name -> gatewayd.strategy.v1.Span
+	46, // 53: gatewayd.strategy.v1.PlanInput.previous:type_name -> gatewayd.strategy.v1.Plan
+	53, // 54: gatewayd.strategy.v1.PlanInput.trace:type_name -> gatewayd.strategy.v1.Trace
+	43, // 55: gatewayd.strategy.v1.PlanInput.reuse:type_name -> gatewayd.strategy.v1.Reuse
+	4,  // 56: gatewayd.strategy.v1.Reuse.by:type_name -> gatewayd.strategy.v1.Signal
+	17, // 57: gatewayd.strategy.v1.Fleet.workers:type_name -> gatewayd.strategy.v1.Worker
+	18, // 58: gatewayd.strategy.v1.Plan.workers:type_name -> gatewayd.strategy.v1.WorkerRef
+	49, // 59: gatewayd.strategy.v1.Plan.guard:type_name -> gatewayd.strategy.v1.Guard
+	50, // 60: gatewayd.strategy.v1.Plan.rest:type_name -> gatewayd.strategy.v1.Rest
+	52, // 61: gatewayd.strategy.v1.Plan.bind:type_name -> gatewayd.strategy.v1.Bind
+	47, // 62: gatewayd.strategy.v1.Plan.trial:type_name -> gatewayd.strategy.v1.Trial
+	5,  // 63: gatewayd.strategy.v1.Guard.of:type_name -> gatewayd.strategy.v1.Feature
+	6,  // 64: gatewayd.strategy.v1.Rest.order:type_name -> gatewayd.strategy.v1.Order
+	51, // 65: gatewayd.strategy.v1.Rest.cost:type_name -> gatewayd.strategy.v1.Term
+	51, // 66: gatewayd.strategy.v1.Rest.limit:type_name -> gatewayd.strategy.v1.Term
+	5,  // 67: gatewayd.strategy.v1.Term.feature:type_name -> gatewayd.strategy.v1.Feature
+	55, // 68: gatewayd.strategy.v1.Span.attributes:type_name -> gatewayd.strategy.v1.Attribute
+	8,  // 69: gatewayd.strategy.v1.Strategy.Describe:input_type -> gatewayd.strategy.v1.DescribeRequest
+	12, // 70: gatewayd.strategy.v1.Strategy.Open:input_type -> gatewayd.strategy.v1.OpenRequest
+	15, // 71: gatewayd.strategy.v1.Strategy.Close:input_type -> gatewayd.strategy.v1.CloseRequest
+	40, // 72: gatewayd.strategy.v1.Strategy.Plan:input_type -> gatewayd.strategy.v1.PlanRequest
+	24, // 73: gatewayd.strategy.v1.Strategy.Lane:input_type -> gatewayd.strategy.v1.LaneRequest
+	9,  // 74: gatewayd.strategy.v1.Strategy.Describe:output_type -> gatewayd.strategy.v1.DescribeResponse
+	13, // 75: gatewayd.strategy.v1.Strategy.Open:output_type -> gatewayd.strategy.v1.OpenResponse
+	16, // 76: gatewayd.strategy.v1.Strategy.Close:output_type -> gatewayd.strategy.v1.CloseResponse
+	41, // 77: gatewayd.strategy.v1.Strategy.Plan:output_type -> gatewayd.strategy.v1.PlanResponse
+	25, // 78: gatewayd.strategy.v1.Strategy.Lane:output_type -> gatewayd.strategy.v1.LaneResponse
+	74, // [74:79] is the sub-list for method output_type
+	69, // [69:74] is the sub-list for method input_type
+	69, // [69:69] is the sub-list for extension type_name
+	69, // [69:69] is the sub-list for extension extendee
+	0,  // [0:69] is the sub-list for field type_name
 }
 
 func init() { file_strategy_proto_init() }
@@ -4278,7 +4502,7 @@ func file_strategy_proto_init() {
 		(*PlanRequest_Rates)(nil),
 		(*PlanRequest_Previous)(nil),
 	}
-	file_strategy_proto_msgTypes[46].OneofWrappers = []any{
+	file_strategy_proto_msgTypes[48].OneofWrappers = []any{
 		(*Attribute_Text)(nil),
 		(*Attribute_Number)(nil),
 	}
@@ -4287,8 +4511,8 @@ func file_strategy_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_strategy_proto_rawDesc), len(file_strategy_proto_rawDesc)),
-			NumEnums:      6,
-			NumMessages:   48,
+			NumEnums:      7,
+			NumMessages:   50,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -25,7 +25,7 @@ func filled[T any]() T {
 func (f *filler) fill(v reflect.Value) {
 	f.n++
 	switch v.Interface().(type) {
-	case router.Verdict, router.Role, router.Order, router.EventKind, router.Feature:
+	case router.Verdict, router.Role, router.Order, router.EventKind, router.Feature, router.Signal:
 		v.SetUint(uint64(f.n%2 + 1))
 		return
 	case router.Table:
@@ -242,7 +242,7 @@ func TestEnumsAgree(t *testing.T) {
 		router.OutputTokens: Feature_FEATURE_OUTPUT_TOKENS, router.Uncached: Feature_FEATURE_UNCACHED,
 		router.UncachedByBatch: Feature_FEATURE_UNCACHED_BY_BATCH, router.Idle: Feature_FEATURE_IDLE,
 		router.IdleOutput: Feature_FEATURE_IDLE_OUTPUT, router.KVUsed: Feature_FEATURE_KV_USED,
-		router.WorkingSet: Feature_FEATURE_WORKING_SET,
+		router.WorkingSet: Feature_FEATURE_WORKING_SET, router.Missed: Feature_FEATURE_MISSED,
 	})
 	for f := router.Feature(0); f.String() != "unknown"; f++ {
 		if _, ok := Feature_name[int32(f)]; !ok {

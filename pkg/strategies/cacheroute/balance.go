@@ -27,12 +27,7 @@ func (d *draft) balance() {
 	if slices.Max(d.load) <= bound && slices.Min(d.load) >= low {
 		return
 	}
-	b := balancer{draft: d, on: make([][]int32, len(d.load)), sorted: make([]bool, len(d.load))}
-	for _, i := range d.order {
-		for _, w := range d.of(&d.keys[i]) {
-			b.on[w] = append(b.on[w], i)
-		}
-	}
+	b := newBalancer(d)
 	for range len(d.members) {
 		hottest := slices.Index(d.load, slices.Max(d.load))
 		if d.load[hottest] <= bound || !b.relieve(hottest) {
@@ -48,6 +43,27 @@ type balancer struct {
 	on     [][]int32 // the keys on each worker; by ascending share once sorted
 	sorted []bool
 	order  []int // scratch
+}
+
+// newBalancer lists the keys on each worker. Coldest first they are sorted
+// already, but for those with copies.
+func newBalancer(d *draft) *balancer {
+	b := &balancer{draft: d, on: make([][]int32, len(d.load)), sorted: make([]bool, len(d.load))}
+	sizes, all := make([]int, len(d.load)), make([]int32, len(d.members))
+	for i := range d.keys {
+		for _, w := range d.of(&d.keys[i]) {
+			sizes[w]++
+		}
+	}
+	for w, n := range sizes {
+		b.on[w], all = all[:0:n], all[n:]
+	}
+	for i := len(d.keys) - 1; i >= 0; i-- {
+		for _, w := range d.of(&d.keys[i]) {
+			b.on[w] = append(b.on[w], int32(i))
+		}
+	}
+	return b
 }
 
 // each makes moves for the worker with the highest excess, as long as there is
@@ -118,7 +134,7 @@ func (b *balancer) narrow(hot, cold int) bool {
 		default:
 			j, up = up, up+1
 		}
-		if k := &b.keys[on[j]]; k.share() > 0 && b.fits(k, uint16(cold)) {
+		if k := &b.keys[on[j]]; k.share() > 0 && b.fits(k, cold) {
 			b.move(hot, j, cold)
 			return true
 		}
@@ -130,10 +146,8 @@ func (b *balancer) narrow(hot, cold int) bool {
 func (b *balancer) move(hot, j, cold int) {
 	i := b.on[hot][j]
 	b.on[hot] = slices.Delete(b.on[hot], j, j+1)
-	at := len(b.on[cold])
-	if b.sorted[cold] {
-		at, _ = slices.BinarySearchFunc(b.on[cold], i, b.compare)
-	}
+	b.sort(cold)
+	at, _ := slices.BinarySearchFunc(b.on[cold], i, b.compare)
 	b.on[cold] = slices.Insert(b.on[cold], at, i)
 	k := &b.keys[i]
 	homes := b.of(k)
@@ -147,13 +161,13 @@ func (b *balancer) move(hot, j, cold int) {
 func (b *balancer) share(i int32) float64 { return b.keys[i].share() }
 
 func (b *balancer) sort(w int) {
-	if !b.sorted[w] {
+	if !b.sorted[w] && !slices.IsSortedFunc(b.on[w], b.compare) {
 		slices.SortFunc(b.on[w], b.compare)
-		b.sorted[w] = true
 	}
+	b.sorted[w] = true
 }
 
-// compare orders keys by share, then by position.
+// compare orders keys by share, of equal ones the one of the lower rate first.
 func (b *balancer) compare(x, y int32) int {
-	return cmp.Or(cmp.Compare(b.share(x), b.share(y)), cmp.Compare(x, y))
+	return cmp.Or(cmp.Compare(b.share(x), b.share(y)), cmp.Compare(y, x))
 }

@@ -1,9 +1,11 @@
 package cacheroute
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gatewayd/pkg/router"
@@ -47,10 +49,13 @@ func names(n int) []string {
 	return ids
 }
 
-// BenchmarkPlan measures whole placements. "again" carries on after a step of
-// drift, "joined" after a worker joined.
+// BenchmarkPlan measures whole placements: "paper" and "first" are made afresh,
+// "again" carries on after a step of drift, "joined" after a worker joined. "twin"
+// is paper in its literal form, and "reference" sorting the rates, as a library
+// does it, and nothing else.
 func BenchmarkPlan(b *testing.B) {
 	for _, size := range []struct{ keys, workers int }{{128_824, 30}, {1_000_000, 1024}} {
+		once(b, size.keys, size.workers)
 		rates := population(size.keys, 160, 1)
 		moved := drift(rates, 0.3, 2)
 		paper := Paper{Workers: size.workers, QCap: 160 / float64(size.workers), Slots: float64(size.keys / size.workers)}
@@ -92,10 +97,55 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
+// once measures what the placements are measured by.
+func once(b *testing.B, keys, workers int) {
+	rates := population(keys, 160, 1)
+	if keys < 500_000 { // the twin takes minutes for more
+		b.Run(fmt.Sprintf("twin/keys=%d/workers=%d", keys, workers), func(b *testing.B) {
+			for b.Loop() {
+				paperTwin(Paper{Workers: workers, QCap: 160 / float64(workers), Slots: float64(keys / workers)}, rates)
+			}
+		})
+	}
+	b.Run(fmt.Sprintf("reference/keys=%d/workers=%d", keys, workers), func(b *testing.B) {
+		for b.Loop() {
+			slices.SortFunc(slices.Clone(rates), func(x, y router.KeyRate) int { return cmp.Compare(y.Rate, x.Rate) })
+		}
+	})
+}
+
 // BenchmarkOrder measures the sort alone.
 func BenchmarkOrder(b *testing.B) {
 	rates := population(128_824, 160, 1)
 	for b.Loop() {
 		byRate(rates)
+	}
+}
+
+// BenchmarkDivide measures a divided placement that carries on after a step of
+// drift, of caches that hold a fifth of the keys.
+func BenchmarkDivide(b *testing.B) {
+	for _, size := range []struct{ keys, workers int }{{128_824, 30}, {1_000_000, 1024}} {
+		once(b, size.keys, size.workers)
+		b.Run(fmt.Sprintf("keys=%d/workers=%d", size.keys, size.workers), func(b *testing.B) {
+			rates := population(size.keys, float64(size.keys), 1)
+			rates[0].Rate = 2 * float64(size.keys) / float64(size.workers)
+			p := Planned{
+				IDs: names(size.workers), QCap: float64(size.keys), Near: DefaultNear, Bound: DefaultBound,
+				Budget: slices.Repeat([]float64{240 * float64(size.keys/size.workers)}, size.workers), HalfLife: 60, Everywhere: DefaultEverywhere,
+			}
+			placed, zones, err := p.Divide(rates, nil, nil)
+			if err != nil || len(zones.Cold) == 0 {
+				b.Fatalf("not divided: %+v, %v", zones, err)
+			}
+			p.Cold, rates = zones.Cold, drift(rates, 0.3, 2)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, zones, err = p.Divide(rates, &placed.Table, &placed.Table); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(len(zones.Cold)), "cold")
+		})
 	}
 }

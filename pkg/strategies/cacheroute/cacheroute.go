@@ -15,7 +15,7 @@ const (
 )
 
 func options() []router.Option {
-	return append([]router.Option{
+	return []router.Option{
 		{Name: "mode", Default: "planned", Values: []string{"planned", "paper"},
 			Help: "carry on from the plan before, or Algorithm 1 of the paper afresh each time"},
 		{Name: "qcap", Default: "0", Help: "requests per second of one key that a worker should carry; 0 = the larger of share times the mean load of a worker and slack by the observed latency"},
@@ -26,10 +26,14 @@ func options() []router.Option {
 			Help: "slots charged for a key with more copies than workers (paper mode)"},
 		{Name: "near", Default: "0.05", Help: "share of the mean load by which a new key's rendezvous home may exceed the least loaded worker"},
 		{Name: "bound", Default: "1.1", Help: "imbalance above which keys are moved"},
-		{Name: "rest", Default: "abstain", Values: []string{"abstain", "p2c", "chwbl"},
-			Help: "keys that are not in the table: next strategy, two choices, or rendezvous order under the guard"},
+		{Name: "stage", Default: "0.2", Help: "share of the traffic whose homes may move with one plan"},
+		{Name: "everywhere", Default: "0.5", Help: "rate from which a key lives on every worker of a divided fleet, as a share of the mean load"},
+		{Name: "rest", Default: "auto", Values: []string{"auto", "abstain", "cost", "p2c", "chwbl"},
+			Help: "keys that are not in the table: least work, left to the next strategy if there is one; always the next strategy; least work; two choices; or rendezvous order under the guard"},
 		{Name: "interval", Default: "0s", Help: "time between two plans; 0 = the host's default"},
-	}, option.Guards()...)
+		{Name: "factor", Default: "1.5", Help: "skip a home above this multiple of the mean load; 0 = never"},
+		{Name: "slack", Default: "32", Help: "never skip a home with fewer requests in flight than this"},
+	}
 }
 
 // config is what an instance was told; immutable.
@@ -40,8 +44,11 @@ type config struct {
 	slots, fill float64
 	charge      Charge
 	near, bound float64
+	everywhere  float64 // share of the mean load
+	stage       float64 // share of the traffic
 	guard       router.Guard
 	rest        router.Rest
+	auto        bool // the rest is left to a strategy that follows
 }
 
 // Definition describes the strategy "cacheroute".
@@ -57,7 +64,7 @@ func Definition() router.Definition {
 			if err := set.Err(); err != nil {
 				return nil, err
 			}
-			return planner.New(router.Info{Name: name, Version: version, Interval: interval, Rates: true}, c.plan), nil
+			return planner.New(router.Info{Name: name, Version: version, Interval: interval, Rates: true, Cached: c.rest.Order == router.ByCost && c.rest.Sample == 0 && !c.paper}, c.plan), nil
 		},
 	}
 }
@@ -71,8 +78,15 @@ func read(set *option.Set) config {
 		fill:  set.Float("fill", 0.01, 1),
 		near:  set.Float("near", 0, 1000),
 		bound: set.Float("bound", 1, 1000),
-		guard: set.Guard(),
-		rest:  rest(set.Word("rest")),
+
+		stage:      set.Float("stage", 0, 1),
+		everywhere: set.Float("everywhere", 0.01, 1000),
+		guard:      set.Guard(),
+		auto:       set.Word("rest") == "auto",
+		rest:       rest(set.Word("rest")),
+	}
+	if c.paper && c.auto {
+		c.rest = router.Rest{}
 	}
 	c.slack = c.guard.Slack
 	if set.Word("charge") == "uncapped" {
@@ -86,6 +100,8 @@ func read(set *option.Set) config {
 
 func rest(word string) router.Rest {
 	switch word {
+	case "auto", "cost":
+		return router.Rest{Order: router.ByCost} // the row is made with the plan
 	case "p2c":
 		return router.Rest{Order: router.ByCost, Sample: 2, Cost: row.InFlight()}
 	case "chwbl":

@@ -4,10 +4,12 @@
 //
 // Paper is Algorithm 1 of the paper as published: a fresh plan each time.
 // Planned is ours: it keeps homes, moves the fewest keys that bring imbalance
-// under a bound, and admits by KV tokens instead of equal slots. Both are pure
-// functions of their input.
+// under a bound, and admits by KV tokens instead of equal slots. Its Divide also
+// keeps cold traffic away from the keys that it would drive out of the caches.
+// Both are pure functions of their input.
 //
-// Reading order: cacheroute.go (options), plan.go (from a planner's input to a
-// plan), placement.go (the result), paper.go, planned.go, draft.go, settle.go,
-// balance.go, then order.go and churn.go.
+// Reading order: cacheroute.go (options), plan.go and live.go (from a planner's
+// input to a plan), placement.go (the result), paper.go; planned.go, draft.go,
+// settle.go, balance.go; divide.go, split.go, curve.go, merge.go, trim.go; then
+// trial.go and stage.go (what is done of it now), order.go and churn.go.
 package cacheroute

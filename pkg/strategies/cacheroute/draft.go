@@ -5,57 +5,37 @@ import (
 	"slices"
 
 	"gatewayd/pkg/router"
-	"gatewayd/pkg/strategies/internal/rendezvous"
 )
 
-// draft is a placement in the making. Keys are named by their positions in
-// rates, workers by their numbers.
+// draft is a placement in the making. Keys are visited by rate again and again,
+// so all that is known of them lies in that order; workers are named by their
+// numbers.
 type draft struct {
 	Planned
 	rates    []router.KeyRate
 	previous *router.Table
-	keys     []key     // by position
-	order    []int32   // admitted keys by decreasing rate
+	keys     []key     // admitted ones by decreasing rate
 	members  []uint16  // each admitted key has room for what it wants
-	hashes   []uint64  // of workers, for rendezvous
 	load     []float64 // of admitted keys on each worker, req/s
 	room     []float64 // left of each worker's budget
 	mean     float64   // load of a worker if all were equal, req/s
 	cold     float64   // load of each worker by keys that are not admitted, req/s
+	skipped  float64   // rate of the keys that were not admitted, req/s
 }
 
-// key is what a draft knows of a key, close together since keys are visited by
-// rate, not by position.
+// key is what a draft knows of a key.
 type key struct {
 	rate, size float64 // requests per second; what a copy takes of a budget
-	before     int32   // position in the previous table, -1 if it is not there
-	want       int32   // copies that it is to have
-	span               // its workers so far, in members
+	name       uint64
+	position   int32  // in rates
+	first      int32  // where its workers are in members
+	want, n    uint16 // copies that it is to have, and workers that it has so far
+	past
 }
 
 func newDraft(p Planned, rates []router.KeyRate, previous *router.Table) *draft {
 	n := len(p.IDs)
-	d := &draft{
-		Planned: p, rates: rates, previous: previous,
-		keys:   make([]key, len(rates)),
-		hashes: rendezvous.Hashes(p.IDs),
-		load:   make([]float64, n),
-		room:   make([]float64, n),
-	}
-	at := 0 // both lists ascend
-	for i, r := range rates {
-		for at < len(previous.Keys) && previous.Keys[at] < r.Key {
-			at++
-		}
-		k := &d.keys[i]
-		k.rate, k.size, k.before = r.Rate, r.Tokens, -1
-		if k.size == 0 {
-			k.size = p.Tokens
-		}
-		if at < len(previous.Keys) && previous.Keys[at] == r.Key {
-			k.before = int32(at)
-		}
-	}
+	d := &draft{Planned: p, rates: rates, previous: previous, load: make([]float64, n), room: make([]float64, n)}
 	for w := range d.room {
 		d.room[w] = math.Inf(1)
 		if p.Budget != nil {
@@ -65,6 +45,40 @@ func newDraft(p Planned, rates []router.KeyRate, previous *router.Table) *draft 
 	return d
 }
 
+// past is where a key was in the previous table.
+type past struct {
+	at   int32  // its place there
+	had  uint16 // workers, 0 if it was not there
+	home uint16 // the first of them
+}
+
+// pasts finds all rates in the previous table; both are in order of keys. It is
+// nil if there is nothing to find.
+func (d *draft) pasts() []past {
+	before := d.previous.Keys
+	if len(before) == 0 {
+		return nil
+	}
+	all := make([]past, len(d.rates))
+	at := 0
+	for i := range d.rates {
+		name := d.rates[i].Key
+		for at < len(before) && before[at] < name {
+			at++
+		}
+		if at == len(before) {
+			break
+		}
+		if before[at] != name {
+			continue
+		}
+		if homes := d.previous.Of(at); len(homes) > 0 {
+			all[i] = past{int32(at), uint16(min(len(homes), math.MaxUint16)), homes[0]}
+		}
+	}
+	return all
+}
+
 // admit chooses, by decreasing rate, the keys whose copies fit into the budget
 // of all workers together, and skips those that do not.
 func (d *draft) admit(order []ranked) {
@@ -72,47 +86,54 @@ func (d *draft) admit(order []ranked) {
 	for _, r := range d.room {
 		left, largest = left+r, max(largest, r)
 	}
-	d.order = make([]int32, 0, len(order))
+	pasts := d.pasts()
+	d.keys = make([]key, len(order))
+	admitted := 0
 	for _, r := range order {
-		k := &d.keys[r.position]
+		k := &d.keys[admitted]
+		given := &d.rates[r.position]
+		*k = key{rate: r.rate(), size: given.Tokens, name: given.Key, position: r.position, first: seats}
+		if k.size == 0 {
+			k.size = d.Tokens
+		}
+		if pasts != nil {
+			k.past = pasts[r.position]
+		}
 		total += k.rate
-		want := d.copies(k)
-		if k.size > largest || float64(want)*k.size > left || seats+want > maxSeats {
+		k.want = d.copies(k)
+		if k.size > largest || float64(k.want)*k.size > left || seats+int32(k.want) > maxSeats {
+			d.skipped += k.rate
 			continue
 		}
-		left -= float64(want) * k.size
-		d.order = append(d.order, r.position)
-		k.want, k.first = want, seats
-		seats += want
+		left -= float64(k.want) * k.size
+		seats += int32(k.want)
+		admitted++
 	}
+	d.keys = d.keys[:admitted]
 	d.members = make([]uint16, seats)
 	d.mean = total / float64(len(d.load))
 }
 
 // copies is Eq. 1, at most one per worker, with hysteresis: a key keeps its
 // number of copies while a rate a tenth higher or lower would need it.
-func (d *draft) copies(k *key) int32 {
+func (d *draft) copies(k *key) uint16 {
+	if k.rate <= d.QCap && k.had <= 1 {
+		return 1
+	}
+	had := float64(k.had)
 	most := float64(len(d.load))
 	n := min(copies(k.rate, d.QCap), most)
-	if had := float64(len(d.past(k))); had > 0 && had != n &&
+	if had > 0 && had != n &&
 		copies(k.rate, d.QCap*(1+hysteresis)) <= had && had <= min(copies(k.rate, d.QCap*(1-hysteresis)), most) {
 		n = had
 	}
-	return int32(n)
-}
-
-// past returns the workers of a key in the previous placement.
-func (d *draft) past(k *key) []uint16 {
-	if k.before < 0 {
-		return nil
-	}
-	return d.previous.Of(int(k.before))
+	return uint16(n)
 }
 
 // of returns the workers of a key so far.
-func (d *draft) of(k *key) []uint16 { return d.members[k.first : k.first+k.n] }
+func (d *draft) of(k *key) []uint16 { return d.members[k.first : k.first+int32(k.n)] }
 
-// share is the load that a copy of an admitted key brings.
+// share is the load that a copy of a key brings.
 func (k *key) share() float64 {
 	if k.want == 1 {
 		return k.rate
@@ -121,38 +142,54 @@ func (k *key) share() float64 {
 }
 
 // fits reports whether the worker has room for the key and is not its home yet.
-func (d *draft) fits(k *key, w uint16) bool {
-	return k.size <= d.room[w] && (k.n == 0 || !slices.Contains(d.of(k), w))
+func (d *draft) fits(k *key, w int) bool {
+	return k.size <= d.room[w] && (k.n == 0 || !slices.Contains(d.of(k), uint16(w)))
 }
 
 // add makes the worker a home of the key.
-func (d *draft) add(k *key, w uint16) {
-	d.members[k.first+k.n] = w
+func (d *draft) add(k *key, w int) {
+	d.members[k.first+int32(k.n)] = uint16(w)
 	k.n++
 	d.load[w] += k.share()
 	d.room[w] -= k.size
 }
 
+// count works out the load that keys without a home spread over the workers.
+func (d *draft) count() {
+	warm := 0.0
+	for i := range d.keys {
+		if k := &d.keys[i]; k.n > 0 {
+			warm += k.rate
+		}
+	}
+	d.cold = max(0, d.mean-warm/float64(len(d.load)))
+}
+
 // placement finishes the draft.
 func (d *draft) placement() Placement {
-	result := Placement{Load: d.load}
+	result := Placement{Load: d.load, Unadmitted: d.skipped}
 	for w := range d.load { // added up afresh, free of the rounding of moves
 		d.load[w] = d.cold
 	}
-	homes := make([]span, len(d.keys))
+	homes, placed := make([]span, len(d.rates)), 0
 	for i := range d.keys {
 		k := &d.keys[i]
-		homes[i] = k.span
 		if k.n == 0 {
 			result.Unadmitted += k.rate
 			continue
 		}
+		placed++
 		result.Admitted += k.rate
-		slices.Sort(d.of(k))
-		for _, w := range d.of(k) {
+		members := d.of(k)
+		for _, w := range members {
 			d.load[w] += k.share()
 		}
+		if homes[k.position] = (span{k.first, int32(k.n)}); k.n == 1 {
+			homes[k.position].first = int32(members[0])
+			continue
+		}
+		slices.Sort(members)
 	}
-	result.pack(d.rates, nil, homes, d.members, d.QCap)
+	result.pack(d.rates, nil, homes, d.members, placed, d.QCap)
 	return result
 }

@@ -69,52 +69,64 @@ func (p Paper) place(result *Placement, rates []router.KeyRate, admitted []ranke
 	for w := range load {
 		load[w] = (result.Unadmitted + p.Unkeyed) / float64(p.Workers)
 	}
-	heap := lpt.New(load)
+	tree := lpt.New(load)
 	homes := make([]span, len(rates))
-	members := make([]uint16, 0, len(admitted)+len(admitted)/8)
+	var members []uint16
 	for _, r := range admitted {
-		k := int(min(copies(r.rate(), p.QCap), float64(p.Workers)))
-		first := len(members)
-		members = heap.Place(members, k, r.rate()/float64(k))
-		homes[r.position] = span{int32(first), int32(k)}
-	}
-	result.Load = heap.Loads()
-	result.pack(rates, ascending, homes, members, p.QCap)
-}
-
-// span is where a key's workers stand in a list; n = 0 if it has none.
-type span struct{ first, n int32 }
-
-// pack writes the table and the saturated keys in ascending order of keys.
-func (result *Placement) pack(rates []router.KeyRate, ascending []int32, homes []span, members []uint16, qcap float64) {
-	keys := 0
-	for _, h := range homes {
-		if h.n > 0 {
-			keys++
-		}
-	}
-	if keys == 0 {
-		return
-	}
-	result.Table = router.Table{
-		Keys:    make([]uint64, 0, keys),
-		Offsets: make([]uint32, 1, keys+1),
-		Members: make([]uint16, 0, len(members)),
-	}
-	for at := range rates {
-		i := int32(at)
-		if ascending != nil {
-			i = ascending[at]
-		}
-		if homes[i].n == 0 {
+		rate := r.rate()
+		if rate <= p.QCap {
+			w := tree.Least()
+			tree.Set(w, tree.Load(w)+rate)
+			homes[r.position] = span{int32(w), 1}
 			continue
 		}
-		r := rates[i]
-		result.Table.Append(r.Key, members[homes[i].first:homes[i].first+homes[i].n]...)
-		if copies(r.Rate, qcap) > float64(len(result.Load)) {
-			result.Saturated = append(result.Saturated, r.Key)
+		k := int(min(copies(rate, p.QCap), float64(p.Workers)))
+		homes[r.position] = span{int32(len(members)), int32(k)}
+		members = tree.Place(members, k, rate/float64(k))
+		if k == 1 {
+			homes[r.position].first = int32(members[len(members)-1])
 		}
 	}
+	result.Load = tree.Loads()
+	result.pack(rates, ascending, homes, members, len(admitted), p.QCap)
+}
+
+// span says where a key's workers are: nowhere if n is 0, in first itself if n is
+// 1, else in n places of a list from first on.
+type span struct{ first, n int32 }
+
+// pack writes the table of n keys and the saturated keys in ascending order of
+// keys.
+func (result *Placement) pack(rates []router.KeyRate, ascending []int32, homes []span, members []uint16, n int, qcap float64) {
+	var t router.Table
+	if n > 0 {
+		t = router.Table{
+			Keys:    make([]uint64, 0, n),
+			Offsets: make([]uint32, 1, n+1),
+			Members: make([]uint16, 0, n+len(members)),
+		}
+	}
+	for at := range rates {
+		i := at
+		if ascending != nil {
+			i = int(ascending[at])
+		}
+		r, h := &rates[i], homes[i]
+		if r.Rate > qcap && copies(r.Rate, qcap) > float64(len(result.Load)) {
+			result.Saturated = append(result.Saturated, r.Key)
+		}
+		switch {
+		case h.n == 0:
+			continue
+		case h.n == 1:
+			t.Members = append(t.Members, uint16(h.first))
+		default:
+			t.Members = append(t.Members, members[h.first:h.first+h.n]...)
+		}
+		t.Keys = append(t.Keys, r.Key)
+		t.Offsets = append(t.Offsets, uint32(len(t.Members)))
+	}
+	result.Table = t
 }
 
 func (p Paper) check() error {

@@ -18,8 +18,8 @@ type Placement struct {
 	// Admitted and Unadmitted are the rates of the given keys that are and are
 	// not in the table, in requests per second.
 	Admitted, Unadmitted float64
-	// Saturated are the admitted keys, ascending, that needed more copies than
-	// there are workers: each worker carries more than qcap of such a key.
+	// Saturated are the given keys, ascending, that need more copies than there
+	// are workers: if one is admitted, each worker carries more than qcap of it.
 	Saturated []uint64
 }
 

@@ -13,7 +13,7 @@ const least = 1e-9
 
 // plan computes the plan of one interval.
 func (c config) plan(in router.PlanInput) (router.Plan, error) {
-	plan := router.Plan{Guard: c.guard, Rest: c.rest}
+	plan := router.Plan{Guard: c.guard, Rest: c.restOf(in, Zones{}), Bind: c.bindOf(in, Zones{})}
 	known := 0.0
 	for _, r := range in.Rates {
 		known += r.Rate
@@ -22,16 +22,19 @@ func (c config) plan(in router.PlanInput) (router.Plan, error) {
 		plan.Note = "no rates measured yet"
 		return plan, nil
 	}
+	if in.Reuse.By > router.ByTTFT || !(in.Reuse.Share >= 0 && in.Reuse.Share <= 1) {
+		in.Reuse = router.Reuse{} // not a measurement
+	}
+	in.HalfLife = max(0, in.HalfLife)
 	total := max(known, in.TotalRate)
 	qcap := c.qcap
 	if qcap == 0 {
 		qcap = max(c.share*total/float64(len(in.Fleet.Workers)), c.knee(in.Fleet.Workers))
 	}
-	place := c.planned
-	if c.paper {
-		place = c.fresh
+	if !c.paper {
+		return c.live(in, qcap, total-known)
 	}
-	placed, note, err := place(in, qcap, total-known)
+	placed, note, err := c.fresh(in, qcap, total-known)
 	if err != nil {
 		return router.Plan{}, err
 	}
@@ -73,10 +76,11 @@ func (c config) fresh(in router.PlanInput, qcap, unkeyed float64) (Placement, st
 	return placed, fmt.Sprintf("%.4g slots per worker (%s)", slots, note), err
 }
 
-// planned carries on from the previous plan.
-func (c config) planned(in router.PlanInput, qcap, unkeyed float64) (Placement, string, error) {
-	p := Planned{QCap: qcap, Near: c.near, Bound: c.bound, Unkeyed: unkeyed, Tokens: meanTokens(in)}
-	rates, note := in.Rates, "no budget since the size of caches or prompts is unknown"
+// sized are the rates and the budgets of the workers in tokens, or in slots if
+// these are given, and what they stand on.
+func (c config) sized(in router.PlanInput) (p Planned, rates []router.KeyRate, note string) {
+	p.Tokens = meanTokens(in)
+	rates, note = in.Rates, "no budget since the size of caches or prompts is unknown"
 	for _, w := range in.Fleet.Workers {
 		p.IDs = append(p.IDs, w.ID)
 	}
@@ -97,10 +101,7 @@ func (c config) planned(in router.PlanInput, qcap, unkeyed float64) (Placement, 
 			p.Budget = append(p.Budget, c.fill*tokens)
 		}
 	}
-	before := carry(in.Previous, in.Fleet.Workers)
-	placed, err := p.Place(rates, settled(before, in.Rates))
-	moved, churn := Churn(before, &placed.Table)
-	return placed, fmt.Sprintf("%s, %d moved, churn %.3f", note, len(moved), churn), err
+	return p, rates, note
 }
 
 // meanKV is the mean KV cache of the workers that state one, in tokens.

@@ -23,12 +23,28 @@ type Planned struct {
 	Bound float64
 	// Unkeyed is the rate of requests that no given key accounts for, >= 0.
 	Unkeyed float64
+
+	// What only Divide looks at:
+
+	// HalfLife is that of the rates in seconds; 0 = unknown.
+	HalfLife float64
+	// Everywhere is the rate from which a key lives on every worker, as a share of
+	// the mean load of a worker, > 0.
+	Everywhere float64
+	// Base is what a request costs a worker besides computing what is not cached,
+	// in prompt tokens; 0 = misses cost nothing, loads are counted in requests.
+	Base float64
+	// Cold are the workers that cold traffic lived on so far.
+	Cold []uint16
 }
 
 // Defaults of Planned.
 const (
 	DefaultNear  = 0.05
 	DefaultBound = 1.10
+	// DefaultEverywhere is a large part of the mean load, since a copy costs a
+	// place on each worker.
+	DefaultEverywhere = 0.5
 )
 
 // hysteresis is how far a key's rate may leave the range of its present number of
@@ -52,8 +68,10 @@ func (p Planned) Place(rates []router.KeyRate, previous *router.Table) (Placemen
 	}
 	d := newDraft(p, rates, previous)
 	d.admit(byRate(rates))
-	d.keep()
-	d.settle()
+	if d.keep() {
+		d.settle()
+	}
+	d.count()
 	d.balance()
 	return d.placement(), nil
 }
@@ -86,4 +104,12 @@ func (p Planned) check(rates []router.KeyRate, previous *router.Table) error {
 		return fmt.Errorf("previous %w", err)
 	}
 	return nil
+}
+
+// sizeOf is what a key takes of a budget.
+func (p Planned) sizeOf(r router.KeyRate) float64 {
+	if r.Tokens > 0 {
+		return r.Tokens
+	}
+	return p.Tokens
 }

@@ -18,13 +18,14 @@ type plannedTwin struct {
 	Planned
 	rates map[uint64]router.KeyRate
 	want  map[uint64]int
+	rank  map[uint64]int // by decreasing rate
 	room  []float64
 }
 
 func newPlannedTwin(p Planned, rates []router.KeyRate, previous map[uint64][]uint16) *plannedTwin {
 	t := &plannedTwin{
 		twin:    twin{homes: map[uint64][]uint16{}, load: make([]float64, len(p.IDs))},
-		Planned: p, rates: map[uint64]router.KeyRate{}, want: map[uint64]int{},
+		Planned: p, rates: map[uint64]router.KeyRate{}, want: map[uint64]int{}, rank: map[uint64]int{},
 	}
 	left := 0.0
 	for w := range p.IDs {
@@ -42,7 +43,7 @@ func newPlannedTwin(p Planned, rates []router.KeyRate, previous map[uint64][]uin
 		k := t.copiesOf(r, len(previous[r.Key]))
 		if size := t.sizeOf(r); size <= largest && float64(k)*size <= left {
 			left -= float64(k) * size
-			t.rates[r.Key], t.want[r.Key] = r, k
+			t.rates[r.Key], t.want[r.Key], t.rank[r.Key] = r, k, len(admitted)
 			admitted = append(admitted, r)
 		}
 	}
@@ -180,8 +181,8 @@ func (t *plannedTwin) moveBest(hot, cold uint16) bool {
 		case !found || d < distance(best):
 		case d > distance(best) || s > t.shareOf(best):
 			continue
-		case s == t.shareOf(best) && (s < gap/2) == (key < best):
-			continue // of equal keys below the middle the last, above it the first
+		case s == t.shareOf(best) && (s < gap/2) == (t.rank[key] > t.rank[best]):
+			continue // of equal keys below the middle the hottest, above it the coldest
 		}
 		best, found = key, true
 	}

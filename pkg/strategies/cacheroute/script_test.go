@@ -31,6 +31,14 @@ func TestPlacements(t *testing.T) {
 				placed, err := planned(t, d, &previous)
 				last = placed.Table
 				return show(placed, err)
+			case "divide":
+				previous := last
+				if d.HasArg("previous") {
+					previous = table(t, word(t, d, "previous", ""))
+				}
+				placed, zones, err := divide(t, d, &previous)
+				last = placed.Table
+				return fmt.Sprintf("%scold %v cached %.3f without %.3f\n", show(placed, err), zones.Cold, zones.Split, zones.Flat)
 			case "preferred":
 				tab := table(t, word(t, d, "table", ""))
 				key, fallback := number(t, d, "key", 0), number(t, d, "fallback", 0)
@@ -66,6 +74,19 @@ func paper(t *testing.T, d *datadriven.TestData) (Placement, error) {
 }
 
 func planned(t *testing.T, d *datadriven.TestData, previous *router.Table) (Placement, error) {
+	return plannedOf(t, d).Place(rates(t, d.Input), previous)
+}
+
+func divide(t *testing.T, d *datadriven.TestData, previous *router.Table) (Placement, Zones, error) {
+	p := plannedOf(t, d)
+	p.HalfLife, p.Everywhere, p.Base = number(t, d, "half-life", 0), number(t, d, "everywhere", DefaultEverywhere), number(t, d, "base", 0)
+	for _, w := range floats(t, word(t, d, "cold", "")) {
+		p.Cold = append(p.Cold, uint16(w))
+	}
+	return p.Divide(rates(t, d.Input), previous, previous)
+}
+
+func plannedOf(t *testing.T, d *datadriven.TestData) Planned {
 	p := Planned{
 		QCap:    number(t, d, "qcap", 1),
 		Near:    number(t, d, "near", DefaultNear),
@@ -79,7 +100,7 @@ func planned(t *testing.T, d *datadriven.TestData, previous *router.Table) (Plac
 	if d.HasArg("budget") {
 		p.Budget = floats(t, word(t, d, "budget", ""))
 	}
-	return p.Place(rates(t, d.Input), previous)
+	return p
 }
 
 func show(p Placement, err error) string {

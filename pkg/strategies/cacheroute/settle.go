@@ -2,28 +2,45 @@ package cacheroute
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
-	"gatewayd/pkg/router"
+	"gatewayd/pkg/strategies/internal/lpt"
+	"gatewayd/pkg/strategies/internal/rendezvous"
 )
 
 // keep gives admitted keys their previous homes, as many as they want, the
 // hottest keys first. A home without room is lost; of too many, the least
-// loaded stay.
-func (d *draft) keep() {
-	var homes []uint16
-	for _, i := range d.order {
+// loaded stay. It reports whether some key lacks a home.
+func (d *draft) keep() (lacking bool) {
+	for i := range d.keys {
 		k := &d.keys[i]
-		homes = append(homes[:0], d.past(k)...)
-		if len(homes) > int(k.want) {
-			slices.SortFunc(homes, func(a, b uint16) int {
-				return cmp.Or(cmp.Compare(d.load[a], d.load[b]), cmp.Compare(a, b))
-			})
-		}
-		for _, w := range homes {
-			if k.n < k.want && d.fits(k, w) {
-				d.add(k, w)
+		switch k.had {
+		case 0:
+		case 1:
+			if d.fits(k, int(k.home)) {
+				d.add(k, int(k.home))
 			}
+		default:
+			d.keepSome(k)
+		}
+		lacking = lacking || k.n < k.want
+	}
+	return lacking
+}
+
+// keepSome is keep for a key with several homes.
+func (d *draft) keepSome(k *key) {
+	homes := d.previous.Of(int(k.at))
+	if len(homes) > int(k.want) {
+		homes = slices.Clone(homes)
+		slices.SortFunc(homes, func(a, b uint16) int {
+			return cmp.Or(cmp.Compare(d.load[a], d.load[b]), cmp.Compare(a, b))
+		})
+	}
+	for _, w := range homes {
+		if k.n < k.want && d.fits(k, int(w)) {
+			d.add(k, int(w))
 		}
 	}
 }
@@ -32,58 +49,87 @@ func (d *draft) keep() {
 // A key that fits nowhere becomes cold; one that finds some of its homes has
 // fewer copies.
 func (d *draft) settle() {
-	admitted := d.order[:0]
-	warm := 0.0
-	for _, i := range d.order {
+	s := settler{draft: d, order: rendezvous.New(d.IDs), tree: lpt.New(d.load), smallest: math.Inf(1)}
+	for i := range d.keys {
+		s.smallest = min(s.smallest, d.keys[i].size)
+	}
+	for w := range d.load {
+		s.offer(w)
+	}
+	for i := range d.keys {
 		k := &d.keys[i]
 		for k.n < k.want {
-			w, ok := d.newHome(k, d.rates[i].Key)
-			if !ok {
-				d.shrink(k)
+			w := s.newHome(k)
+			if w < 0 {
+				s.shrink(k)
 				break
 			}
 			d.add(k, w)
-		}
-		if k.n > 0 {
-			admitted = append(admitted, i)
-			warm += k.rate
+			s.offer(w)
 		}
 	}
-	d.order = admitted
-	d.cold = max(0, d.mean-warm/float64(len(d.load)))
+}
+
+// settler finds homes.
+type settler struct {
+	*draft
+	order    *rendezvous.Order
+	tree     *lpt.Tree // the workers that have room for the smallest key, by load
+	smallest float64
+}
+
+// offer brings a worker to its place among those that may take a key.
+func (s *settler) offer(w int) {
+	if s.room[w] < s.smallest {
+		s.tree.Set(w, math.Inf(1))
+		return
+	}
+	s.tree.Set(w, s.load[w])
 }
 
 // newHome returns the first worker of the key's rendezvous order that fits, if
-// its load is near that of the least loaded one that fits, else the latter. So
-// cold and warm paths agree, and the prefix is often there already.
-func (d *draft) newHome(k *key, name uint64) (home uint16, ok bool) {
-	least, first, highest := -1, -1, uint64(0)
-	for w, hash := range d.hashes {
-		if !d.fits(k, uint16(w)) {
-			continue
+// its load is near that of the least loaded one that fits, else the latter; -1 if
+// none fits. So the same keys find the same homes wherever they are planned, and
+// one worker more or less moves few of them.
+func (s *settler) newHome(k *key) int {
+	least := s.tree.Least()
+	if math.IsInf(s.tree.Load(least), 1) {
+		return -1
+	}
+	if !s.fits(k, least) {
+		if least = s.leastThatFits(k); least < 0 {
+			return -1
 		}
-		if least < 0 || d.load[w] < d.load[least] {
+	}
+	first := s.order.First(k.name)
+	if !s.fits(k, first) {
+		first = s.order.FirstOf(k.name, func(w int) bool { return s.fits(k, w) })
+	}
+	if first >= 0 && s.load[first]-s.load[least] <= s.Near*s.mean {
+		return first
+	}
+	return least
+}
+
+func (s *settler) leastThatFits(k *key) int {
+	least := -1
+	for w := range s.load {
+		if s.fits(k, w) && (least < 0 || s.load[w] < s.load[least]) {
 			least = w
 		}
-		if weight := router.Rendezvous(name, hash); first < 0 || weight > highest {
-			first, highest = w, weight
-		}
 	}
-	switch {
-	case least < 0:
-		return 0, false
-	case d.load[first]-d.load[least] <= d.Near*d.mean:
-		return uint16(first), true
-	default:
-		return uint16(least), true
-	}
+	return least
 }
 
 // shrink makes do with the homes that a key has.
-func (d *draft) shrink(k *key) {
+func (s *settler) shrink(k *key) {
 	before := k.share()
 	k.want = k.n
-	for _, w := range d.of(k) {
-		d.load[w] += k.share() - before
+	if k.n == 0 {
+		return
+	}
+	for _, w := range s.of(k) {
+		s.load[w] += k.share() - before
+		s.offer(int(w))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sort"
 	"testing"
 
+	"gatewayd/pkg/estimator"
 	"gatewayd/pkg/router"
 )
 
@@ -108,5 +109,75 @@ func TestPaperLikeTwin(t *testing.T) {
 		}
 		want := paperTwin(p, rates)
 		want.compare(t, fmt.Sprintf("round %d: %+v %v", round, p, rates), got)
+	}
+}
+
+// TestPlaceLeavesRatesAlone holds that rates are read and not changed.
+func TestPlaceLeavesRatesAlone(t *testing.T) {
+	rates := drift(population(500, 100, 1), 0.3, 1)
+	given := slices.Clone(rates)
+	if _, err := (Paper{Workers: 5, QCap: 3, Slots: 40}).Place(rates); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (Planned{IDs: names(5), QCap: 3, Near: DefaultNear, Bound: DefaultBound}).Place(rates, nil); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(rates, given) {
+		t.Error("the rates were changed")
+	}
+}
+
+// TestByRate sorts what a radix sort may get wrong: rates that differ in their
+// last bits, that are equal, 0, tiny and huge.
+func TestByRate(t *testing.T) {
+	rng := rand.New(rand.NewPCG(13, 14))
+	for round := range 300 {
+		rates := make([]router.KeyRate, rng.IntN(300))
+		for i := range rates {
+			r := 1 + rng.Float64()*1e-9
+			switch round % 4 {
+			case 1:
+				r = math.Exp(40 * rng.NormFloat64())
+			case 2:
+				r = float64(rng.IntN(4))
+			case 3:
+				r = []float64{0, math.SmallestNonzeroFloat64, 1e-300, 1, math.Nextafter(1, 2), 1e15}[rng.IntN(6)]
+			}
+			rates[i] = router.KeyRate{Key: uint64(i), Rate: r}
+		}
+		want := descending(rates)
+		got := byRate(rates)
+		if len(got) != len(want) {
+			t.Fatalf("round %d: %d rates of %d", round, len(got), len(want))
+		}
+		for i, r := range got {
+			if rates[r.position] != want[i] || r.rate() != want[i].Rate {
+				t.Fatalf("round %d: place %d has %v, want %v", round, i, rates[r.position], want[i])
+			}
+		}
+	}
+}
+
+// TestConformanceEndToEnd: the last case of the estimator, whose counts are
+// planned with.
+func TestConformanceEndToEnd(t *testing.T) {
+	s, err := estimator.NewShares(5, estimator.DefaultLimit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		s.Record(1)
+	}
+	s.Record(2)
+	var rates []router.KeyRate
+	for _, c := range s.Counts() {
+		rates = append(rates, router.KeyRate{Key: c.Key, Rate: c.Count})
+	}
+	placed, err := Paper{Workers: 2, QCap: 100, Slots: 1}.Place(rates)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if Homes(&placed.Table, 1) == nil {
+		t.Errorf("key 1 is not admitted: %+v", placed)
 	}
 }

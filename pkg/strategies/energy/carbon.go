@@ -2,6 +2,8 @@ package energy
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"gatewayd/pkg/router"
 	"gatewayd/pkg/strategies/internal/planner"
@@ -21,21 +23,18 @@ const (
 func (c config) gramsPerJoule(in router.PlanInput) ([]float64, string) {
 	workers := in.Fleet.Workers
 	marginal := c.marginal(in)
-	sum, fresh := 0.0, 0
-	for _, w := range workers {
-		if c.usable(w.Carbon, in.Now) && w.Carbon.Marginal == marginal {
-			sum, fresh = sum+w.Carbon.GramsPerKWh.Value, fresh+1
-		}
-	}
-	otherwise, called := float64(worldAverage), fmt.Sprintf("the world average of %d g/kWh", worldAverage)
-	if marginal && fresh > 0 { // an average figure must not stand among marginal ones
-		otherwise, called = sum/float64(fresh), "the mean of the marginal readings"
-	}
+	stands := c.standIns(in, marginal)
 	grams := make([]float64, len(workers))
+	missing := 0
+	var said []string
 	for i, w := range workers {
-		g := otherwise
-		if c.usable(w.Carbon, in.Now) && w.Carbon.Marginal == marginal {
-			g = w.Carbon.GramsPerKWh.Value
+		g := w.Carbon.GramsPerKWh.Value
+		if !c.counts(w, in.Now, marginal) {
+			var called string
+			g, called = stands.of(w.Zone)
+			if missing++; !slices.Contains(said, called) {
+				said = append(said, called)
+			}
 		}
 		pue := defaultPUE
 		if w.Energy.PUE > 0 {
@@ -43,11 +42,11 @@ func (c config) gramsPerJoule(in router.PlanInput) ([]float64, string) {
 		}
 		grams[i] = pue * g / joulesPerKWh
 	}
-	if fresh == len(workers) {
+	if missing == 0 {
 		return grams, ""
 	}
 	return grams, fmt.Sprintf("%d of %d workers without a fresh %s carbon reading: taken as %s",
-		len(workers)-fresh, len(workers), kind(marginal), called)
+		missing, len(workers), kind(marginal), strings.Join(said, " and "))
 }
 
 // marginal chooses the kind of reading for all workers of a plan.
@@ -63,6 +62,11 @@ func (c config) marginal(in router.PlanInput) bool {
 		}
 	}
 	return marginal && !average
+}
+
+// counts reports whether a worker has a usable reading of the kind.
+func (c config) counts(w router.Worker, now router.Time, marginal bool) bool {
+	return c.usable(w.Carbon, now) && w.Carbon.Marginal == marginal
 }
 
 // usable reports whether there is a reading that is not stale.

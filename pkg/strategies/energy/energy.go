@@ -1,7 +1,7 @@
 // Package energy has the strategies that minimise electricity or its carbon.
 //
 // Reading order: energy.go (definitions and options), joules.go (what a request
-// costs a worker), carbon.go (what a joule costs the climate), limit.go (what
+// costs a worker), carbon.go and zones.go (what a joule costs the climate), limit.go (what
 // keeps it from herding), seed.go (the form of the seed).
 package energy
 
@@ -91,7 +91,9 @@ func (c config) plan(in router.PlanInput) (router.Plan, error) {
 		return router.Plan{Rest: rest}, nil
 	}
 	figures, note := c.figures(in)
-	if c.mode == "carbon" {
+	if c.mode == "joule" {
+		figures.scale(overheads(in.Fleet.Workers))
+	} else {
 		grams, said := c.gramsPerJoule(in)
 		if figures == nil && !alike(grams) {
 			figures = nominal(len(grams))

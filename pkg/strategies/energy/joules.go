@@ -39,6 +39,29 @@ func (f figures) scale(perJoule []float64) {
 	}
 }
 
+// overheads returns the PUE of each worker; where it is unknown, the mean of the
+// known ones, so that unknown is neither good nor bad.
+func overheads(workers []router.Worker) []float64 {
+	var known mean
+	for _, w := range workers {
+		if w.Energy.PUE > 0 {
+			known = known.with(max(1, w.Energy.PUE))
+		}
+	}
+	pue := make([]float64, len(workers))
+	for i, w := range workers {
+		switch {
+		case w.Energy.PUE > 0:
+			pue[i] = max(1, w.Energy.PUE)
+		case known.n > 0:
+			pue[i] = known.value()
+		default:
+			pue[i] = 1
+		}
+	}
+	return pue
+}
+
 // nominal stands for workers whose energy is unknown and taken to be equal.
 func nominal(workers int) figures {
 	f := make(figures, workers)

@@ -1,6 +1,8 @@
 package energy
 
 import (
+	"math"
+
 	"gatewayd/pkg/router"
 	"gatewayd/pkg/strategies/internal/planner"
 	"gatewayd/pkg/strategies/internal/row"
@@ -31,16 +33,22 @@ func (c config) seed(in router.PlanInput) (router.Plan, error) {
 func seedMicrojoules(workers []router.Worker) []float64 {
 	perToken := make([]float64, len(workers))
 	for i, w := range workers {
-		perToken[i] = w.Energy.DecodeJoules * microjoules
+		perToken[i] = wholeMicrojoules(w)
 	}
 	return perToken
+}
+
+// wholeMicrojoules is a worker's energy per token in the seed's unit, an unsigned
+// 32-bit number of microjoules.
+func wholeMicrojoules(w router.Worker) float64 {
+	return min(math.Round(w.Energy.DecodeJoules*microjoules), math.MaxUint32)
 }
 
 func seedGrams(workers []router.Worker) []float64 {
 	perToken := make([]float64, len(workers))
 	for i, w := range workers {
 		grams, _ := planner.Observed(w.Carbon.GramsPerKWh)
-		perToken[i] = w.Energy.DecodeJoules / joulesPerKWh * grams
+		perToken[i] = wholeMicrojoules(w) / microjoules / joulesPerKWh * grams
 	}
 	return perToken
 }

@@ -1,4 +1,7 @@
 // Package sticky keeps each key on the worker that served it last.
+//
+// Reading order: sticky.go (definition and options), plan.go (what they mean for
+// the core).
 package sticky
 
 import (
@@ -23,7 +26,10 @@ func options() []router.Option {
 		{Name: "ttl", Default: "300s", Help: "idle time after which a key is free again"},
 		{Name: "escape", Default: "hard", Values: []string{"off", "soft", "hard"},
 			Help: "when the key's worker is above the guard: stay, go elsewhere and come back, or move for good"},
-		{Name: "mincached", Default: "0", Help: "end a hold when less than this share of the prompt is cached at its worker; 0 = never"},
+		{Name: "mincached", Default: "0.3", Help: "end a hold when less than this share of the prompt is cached at its worker; 0 = never"},
+		{Name: "home", Default: "auto", Values: []string{"auto", "own", "next"},
+			Help: "who chooses a new key's worker: sticky itself, the next strategy, or the next one if there is any"},
+		{Name: "spread", Default: "1.15", Help: "a new key skips workers whose working set and missed work are above this multiple of the mean"},
 	}, option.Guards()...)
 }
 
@@ -31,33 +37,16 @@ func options() []router.Option {
 func Definition() router.Definition {
 	return router.Definition{
 		Name: name, Version: version,
-		Summary: "the worker that served the key last; new keys are left to the next strategy",
+		Summary: "the worker that served the key last; a new key goes where it crowds out least, or to the next strategy",
 		Options: options(),
 		New: func(o router.Options, _ uint64) (router.Instance, error) {
 			set := option.Parse(options(), o)
-			plan := read(set)
+			c := read(set)
 			if err := set.Err(); err != nil {
 				return nil, err
 			}
-			info := router.Info{Name: name, Version: version, Cached: plan.Bind.MinCached > 0}
-			return planner.New(info, func(router.PlanInput) (router.Plan, error) { return plan, nil }), nil
+			info := router.Info{Name: name, Version: version, Cached: c.cached()}
+			return planner.New(info, c.plan), nil
 		},
 	}
-}
-
-// read makes the one plan of an instance from its options.
-func read(set *option.Set) router.Plan {
-	guard := set.Guard()
-	bind := router.Bind{
-		TTL:       set.Duration("ttl", time.Second, forever),
-		Keep:      set.Word("escape") == "soft",
-		MinCached: set.Float("mincached", 0, 1),
-	}
-	switch {
-	case set.Word("mode") == "seed":
-		return router.Plan{Bind: router.Bind{TTL: forever}}
-	case set.Word("escape") == "off":
-		guard = router.Guard{}
-	}
-	return router.Plan{Guard: guard, Bind: bind}
 }

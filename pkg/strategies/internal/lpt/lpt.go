@@ -3,110 +3,106 @@
 // Given jobs by decreasing size it is the longest-processing-time rule of
 // Graham (1969), extended to jobs that are split into equal shares which must
 // land on distinct workers, as Algorithm 1 of CacheRoute needs it (Graham's
-// bound does not hold for split jobs). A typed binary heap of plain values
-// keeps it free of allocation and of interface calls.
+// bound does not hold for split jobs). A tournament tree of plain values keeps it
+// free of allocation and of interface calls, and nearly free of branches that a
+// processor cannot foresee.
 package lpt
 
-import "slices"
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
 
-// Heap holds workers 0..n-1 by load, the least loaded first and the lower
-// number first among equals. It is not safe for concurrent use.
-type Heap struct {
-	nodes []node
-	taken []node
+// Tree is a tournament among workers 0..n-1: the least loaded wins, the lower
+// number among equals. It is not safe for concurrent use.
+type Tree struct {
+	n, leaves int
+	// Node 1 is the final, the nodes 2i and 2i+1 play for node i, and worker w
+	// starts at node leaves+w. A node holds the load and the number of who won it;
+	// the load as bits, which for numbers of at least 0 are ordered as the numbers.
+	load   []uint64
+	winner []uint16
+	taken  []float64
 }
 
-type node struct {
-	load   float64
-	worker uint16
-}
-
-func (a node) before(b node) bool {
-	return a.load < b.load || a.load == b.load && a.worker < b.worker
-}
-
-// New returns a heap of the workers whose initial loads are given, at most
-// 65,536 of them, none NaN. It does not keep the slice.
-func New(load []float64) *Heap {
-	h := &Heap{nodes: make([]node, len(load))}
-	for w, l := range load {
-		h.nodes[w] = node{load: l, worker: uint16(w)}
+// New returns a tree of the workers whose initial loads are given, at most
+// 65,536 of them, each at least 0. It does not keep the slice.
+func New(load []float64) *Tree {
+	t := &Tree{n: len(load), leaves: 1 << bits.Len(uint(max(len(load), 1)-1))}
+	t.load, t.winner = make([]uint64, 2*t.leaves), make([]uint16, 2*t.leaves)
+	for i := range t.leaves {
+		l := math.Inf(1)
+		if i < t.n {
+			l = load[i]
+		}
+		t.load[t.leaves+i], t.winner[t.leaves+i] = math.Float64bits(l), uint16(i)
 	}
-	for i := len(h.nodes)/2 - 1; i >= 0; i-- {
-		h.down(i)
+	for i := t.leaves - 1; i > 0; i-- {
+		winner := 2 * i
+		if t.load[winner+1] < t.load[winner] {
+			winner++
+		}
+		t.load[i], t.winner[i] = t.load[winner], t.winner[winner]
 	}
-	return h
+	return t
+}
+
+// Least returns the number of the least loaded worker, the lower one among
+// equals.
+func (t *Tree) Least() int { return int(t.winner[1]) }
+
+// Load returns the load of a worker.
+func (t *Tree) Load(w int) float64 { return math.Float64frombits(t.load[t.leaves+w]) }
+
+// Set changes the load of a worker, to a value of at least 0; +Inf takes it out.
+func (t *Tree) Set(w int, load float64) {
+	i, best, winner := t.leaves+w, math.Float64bits(load), uint16(w)
+	t.load[i] = best
+	for i > 1 {
+		rival, odd := i^1, uint64(i&1)
+		// The rival of an odd node is to its left and so has lower numbers: it
+		// wins ties. Written so that it compiles to no branch.
+		theirs, number := t.load[rival], t.winner[rival]
+		if theirs < best+odd {
+			best, winner = theirs, number
+		}
+		i >>= 1
+		t.load[i], t.winner[i] = best, winner
+	}
 }
 
 // Place adds share to each of the k least loaded workers (all of them if there
 // are fewer than k) and appends their numbers to dst in ascending order.
-func (h *Heap) Place(dst []uint16, k int, share float64) []uint16 {
-	if k <= 0 || len(h.nodes) == 0 {
+func (t *Tree) Place(dst []uint16, k int, share float64) []uint16 {
+	if k <= 0 || t.n == 0 {
 		return dst
 	}
 	if k == 1 {
-		dst = append(dst, h.nodes[0].worker)
-		h.nodes[0].load += share
-		h.down(0)
-		return dst
+		w := t.Least()
+		t.Set(w, t.Load(w)+share)
+		return append(dst, uint16(w))
 	}
 	first := len(dst)
-	h.taken = h.taken[:0]
-	for range min(k, len(h.nodes)) {
-		n := h.pop()
-		n.load += share
-		h.taken = append(h.taken, n)
-		dst = append(dst, n.worker)
+	t.taken = t.taken[:0]
+	for range min(k, t.n) {
+		w := t.Least()
+		t.taken = append(t.taken, t.Load(w)+share)
+		dst = append(dst, uint16(w))
+		t.Set(w, math.Inf(1))
 	}
-	for _, n := range h.taken {
-		h.push(n)
+	for i, w := range dst[first:] {
+		t.Set(int(w), t.taken[i])
 	}
 	slices.Sort(dst[first:])
 	return dst
 }
 
 // Loads returns the load of each worker, by number.
-func (h *Heap) Loads() []float64 {
-	load := make([]float64, len(h.nodes))
-	for _, n := range h.nodes {
-		load[n.worker] = n.load
+func (t *Tree) Loads() []float64 {
+	load := make([]float64, t.n)
+	for w := range load {
+		load[w] = t.Load(w)
 	}
 	return load
-}
-
-func (h *Heap) pop() node {
-	top, last := h.nodes[0], len(h.nodes)-1
-	h.nodes[0] = h.nodes[last]
-	h.nodes = h.nodes[:last]
-	h.down(0)
-	return top
-}
-
-func (h *Heap) push(n node) {
-	h.nodes = append(h.nodes, n)
-	for i := len(h.nodes) - 1; i > 0; {
-		parent := (i - 1) / 2
-		if !h.nodes[i].before(h.nodes[parent]) {
-			return
-		}
-		h.nodes[i], h.nodes[parent] = h.nodes[parent], h.nodes[i]
-		i = parent
-	}
-}
-
-func (h *Heap) down(i int) {
-	for {
-		child := 2*i + 1
-		if child >= len(h.nodes) {
-			return
-		}
-		if right := child + 1; right < len(h.nodes) && h.nodes[right].before(h.nodes[child]) {
-			child = right
-		}
-		if !h.nodes[child].before(h.nodes[i]) {
-			return
-		}
-		h.nodes[i], h.nodes[child] = h.nodes[child], h.nodes[i]
-		i = child
-	}
 }

@@ -1,12 +1,14 @@
 package lpt
 
 import (
+	"container/heap"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
 )
 
-// naive does what Heap does by looking at every worker each time.
+// naive does what Tree does by looking at every worker each time.
 type naive []float64
 
 func (n naive) place(k int, share float64) []uint16 {
@@ -63,3 +65,40 @@ func TestPlaceOneDoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations per placement, want none", n)
 	}
 }
+
+// BenchmarkPlace places one share; "heap" does the same with container/heap.
+func BenchmarkPlace(b *testing.B) {
+	for _, n := range []int{30, 1024} {
+		b.Run(fmt.Sprintf("tree/workers=%d", n), func(b *testing.B) {
+			t, dst, share := New(make([]float64, n)), make([]uint16, 0, 1), 1e9
+			for b.Loop() {
+				share *= 0.99999
+				t.Place(dst, 1, share)
+			}
+		})
+		b.Run(fmt.Sprintf("heap/workers=%d", n), func(b *testing.B) {
+			h, share := make(plain, n), 1e9
+			for w := range h {
+				h[w].worker = w
+			}
+			for b.Loop() {
+				share *= 0.99999
+				h[0].load += share
+				heap.Fix(&h, 0)
+			}
+		})
+	}
+}
+
+type plain []struct {
+	load   float64
+	worker int
+}
+
+func (p plain) Len() int { return len(p) }
+func (p plain) Less(i, j int) bool {
+	return p[i].load < p[j].load || p[i].load == p[j].load && p[i].worker < p[j].worker
+}
+func (p plain) Swap(i, j int) { p[i], p[j] = p[j], p[i] }
+func (p plain) Push(any)      {}
+func (p plain) Pop() any      { return nil }

@@ -12,9 +12,12 @@
 //	first                 gives all open requests their first token
 //	finish                [output=0] [at=ID] ends all open requests, or those at a worker
 //	advance d=10s         lets time pass
+//	forget key=K          drops a key, as an operator does
+//	holds                 prints how many keys each strategy holds
 //
 // A worker's keys are concurrency, kv, prefill, decode, wake, pue, grams and age
-// (of the grams), as in router.Worker.
+// (of the grams), as in router.Worker, and running, waiting and kvused, as scraped
+// now. Strategies that route are asked at once and observe what they ask for.
 package script
 
 import (
@@ -70,6 +73,11 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) (string, error) {
 		w.now = w.now.Add(duration(t, word(t, d, "d")))
 		w.core.Tick(w.now)
 		return "", nil
+	case "forget":
+		w.core.Forget(w.now, uint64(number(t, d, "key", 1)))
+		return "", nil
+	case "holds":
+		return w.holds(), nil
 	}
 	t.Fatalf("%s: unknown command %q", d.Pos, d.Cmd)
 	return "", nil

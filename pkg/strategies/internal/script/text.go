@@ -17,6 +17,9 @@ func info(i router.Info) string {
 			needs = append(needs, n.name)
 		}
 	}
+	if len(i.Observes) > 0 {
+		needs = append(needs, "observes")
+	}
 	if i.Interval > 0 {
 		needs = append(needs, "every "+i.Interval.String())
 	}

@@ -16,7 +16,10 @@ import (
 type world struct {
 	definitions []router.Definition
 	core        *router.Core
-	planners    []router.Planner
+	instances   []router.Instance
+	links       []router.Link
+	planned     router.PlanInput // of the last plan
+	ended       bool             // a request has
 	now         router.Time
 	open        []request
 	blocks      uint64
@@ -31,7 +34,7 @@ type request struct {
 func (w *world) chain(specs [][]string) (string, error) {
 	var out strings.Builder
 	var links []router.Link
-	w.planners, w.open = nil, nil
+	w.instances, w.open = nil, nil
 	for _, spec := range specs {
 		d, err := w.find(spec[0])
 		if err != nil {
@@ -41,15 +44,12 @@ func (w *world) chain(specs [][]string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		planner, ok := instance.(router.Planner)
-		if !ok || !instance.Info().Plans {
-			return "", fmt.Errorf("%s does not plan", d.Name)
-		}
-		w.planners = append(w.planners, planner)
+		w.instances = append(w.instances, instance)
 		links = append(links, router.Link{Name: d.Name, Info: instance.Info()})
 		out.WriteString(info(instance.Info()))
 	}
 	core, err := router.New(router.Config{Pool: "pool", Seed: 1, Links: links})
+	w.links = links
 	w.core = core
 	return out.String(), err
 }
@@ -65,7 +65,7 @@ func (w *world) fleet(t *testing.T, specs [][]string) error {
 			return parse(t, o[name])
 		}
 		m := router.Member{Worker: router.Worker{
-			ID: spec[0], Incarnation: uint64(figure("incarnation")),
+			ID: spec[0], Zone: o["zone"], Incarnation: uint64(figure("incarnation")),
 			Concurrency: int(figure("concurrency")), KVTokens: int(figure("kv")),
 			Energy: router.Energy{
 				PrefillJoules: figure("prefill"), DecodeJoules: figure("decode"),
@@ -75,6 +75,11 @@ func (w *world) fleet(t *testing.T, specs [][]string) error {
 		}, Down: slices.Contains(spec, "down")}
 		if o["grams"] != "" {
 			m.Carbon.GramsPerKWh = router.Gauge{Value: figure("grams"), At: w.now}
+		}
+		for name, g := range map[string]*router.Gauge{"running": &m.Load.Running, "waiting": &m.Load.Waiting, "kvused": &m.Load.KVUsed} {
+			if *g = router.Unknown; o[name] != "" {
+				*g = router.Gauge{Value: figure(name), At: w.now}
+			}
 		}
 		if o["age"] != "" {
 			m.Carbon.GramsPerKWh.At = w.now.Add(-duration(t, o["age"]))
@@ -88,7 +93,8 @@ func (w *world) fleet(t *testing.T, specs [][]string) error {
 func (w *world) plan() (string, error) {
 	var out strings.Builder
 	for _, task := range w.core.PlansDue(w.now) {
-		plan, err := w.planners[task.Link].Plan(task.Input())
+		w.planned = task.Input()
+		plan, err := w.instances[task.Link].(router.Planner).Plan(w.planned)
 		if err != nil {
 			return "", err
 		}
@@ -155,8 +161,12 @@ func (w *world) retry(t *testing.T) (string, error) {
 	return at + "\n", err
 }
 
-// take reads where a step sends a request.
+// take asks strategies as the step says and reads where it sends a request.
 func (w *world) take(s router.Step) (string, error) {
+	for w.observe(); s.Kind == router.DoAsk; w.observe() {
+		d := w.instances[s.Link].(router.Strategy).Route(s.Input)
+		s = w.core.Answer(w.now, s.Ticket, d, true)
+	}
 	switch s.Kind {
 	case router.DoDispatch:
 		w.open = append(w.open, request{s.Ticket, s.Worker.ID})
@@ -169,6 +179,24 @@ func (w *world) take(s router.Step) (string, error) {
 	return "", fmt.Errorf("unexpected step %d", s.Kind)
 }
 
+// observe hands events to the strategies that want them.
+func (w *world) observe() {
+	for i, instance := range w.instances {
+		if events := w.core.TakeEvents(i, nil); len(events) > 0 {
+			instance.(router.Observer).Observe(events)
+		}
+	}
+}
+
+// holds writes how many keys each strategy holds.
+func (w *world) holds() string {
+	var out strings.Builder
+	for i, l := range w.links {
+		fmt.Fprintf(&out, "%s: %d\n", l.Name, w.core.Holds(i))
+	}
+	return out.String()
+}
+
 // finish ends the open requests at a worker, or all of them if it is "".
 func (w *world) finish(at string, output int) string {
 	n := len(w.open)
@@ -179,5 +207,6 @@ func (w *world) finish(at string, output int) string {
 		w.core.Finish(w.now, r.ticket, router.Ending{Outcome: router.Completed, Usage: router.Usage{OutputTokens: output}})
 		return true
 	})
+	w.observe()
 	return fmt.Sprintf("%d finished\n", n-len(w.open))
 }
