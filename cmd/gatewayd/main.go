@@ -29,6 +29,7 @@ const (
 // can be one: arguments in, text and code out.
 type process struct {
 	args           []string
+	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
 }
@@ -39,7 +40,7 @@ func main() {
 	log.SetOutput(io.Discard)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	os.Exit(run(ctx, process{os.Args, os.Stdout, os.Stderr, os.Getenv}))
+	os.Exit(run(ctx, process{os.Args, os.Stdin, os.Stdout, os.Stderr, os.Getenv}))
 }
 
 // usageError is an error that the user mends by another command line or file.
@@ -80,7 +81,7 @@ func app(p process) *cli.App {
 			}
 			return cli.ShowAppHelp(c)
 		},
-		Commands: []*cli.Command{serveCommand(p), demoCommand(p), checkCommand(p), versionCommand(p), strategyCommand()},
+		Commands: []*cli.Command{serveCommand(p), demoCommand(p), checkCommand(p), planCommand(p), pluginCommand(p), versionCommand(p), strategyCommand()},
 	}
 }
 

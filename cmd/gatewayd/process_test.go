@@ -34,6 +34,8 @@ func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) == 2 && os.Args[1] == askingStrategy:
 		plugin.Serve(router.Definition{Name: askingStrategy, Version: "1", New: func(router.Options, uint64) (router.Instance, error) { return asking{}, nil }})
+	case len(os.Args) == 3 && os.Args[1] == hostileStrategy:
+		serveHostile(os.Args[2])
 	case os.Getenv("GATEWAYD_TEST_RUN") != "", len(os.Args) > 1 && os.Args[1] == daemon.BundledCommand:
 		main()
 	default:
