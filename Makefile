@@ -5,7 +5,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)'
 
 .DEFAULT_GOAL := help
-.PHONY: help build run check test bench golden proto docs test-llamacpp clean
+.PHONY: help build run check test bench golden proto docs twin test-llamacpp clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,7 +20,7 @@ run: build ## build, then serve four emulated workers behind the gateway until C
 check: ## format, vet, staticcheck and the tests, without the race detector
 	@scripts/test.sh format vet staticcheck unit
 
-test: ## everything, with the race detector and a real Redis; installs what it needs
+test: ## everything, with the race detector, a real Redis and a browser; installs what it needs
 	@scripts/test.sh
 
 bench: ## run the Go benchmarks
@@ -34,6 +34,9 @@ proto: ## generate the Go code of the plugin protocol
 
 docs: ## regenerate the pages that are made from code
 	$(GO) test -count=1 ./internal/config ./internal/telemetry -update
+
+twin: build ## the same traffic simulated and live, side by side (10 minutes); fails when they differ
+	$(GO) run ./test/twin
 
 test-llamacpp: build ## run a real engine (llama.cpp) behind the gateway; downloads it
 	@test/llamacpp/run.sh

@@ -2,7 +2,8 @@
 # Runs the parts named as arguments, by default all that CI runs, and prints the
 # time that each took. A part that fails shows its output; the others still run.
 #
-# Parts: needs, format, vet, staticcheck, build, unit (quick), race (everything).
+# Parts: needs, format, vet, staticcheck, build, unit (quick), race (all tests of
+# Go), browser (opens what benchlab reports; after build).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -14,6 +15,9 @@ trap 'rm -f "$log"' EXIT
 needs() {
   local missing=()
   command -v redis-server >/dev/null || missing+=(redis-server)
+  command -v chromium >/dev/null || missing+=(chromium)
+  command -v node >/dev/null || missing+=(nodejs)
+  command -v npm >/dev/null || missing+=(npm)
   echo '#include <stdlib.h>
         int main(void) { return EXIT_SUCCESS; }' |
     $(go env CC) -x c -o /dev/null - 2>/dev/null || missing+=(gcc libc6-dev)
@@ -44,6 +48,7 @@ vet() { go vet ./...; }
 staticcheck() { go tool staticcheck ./...; }
 build() { make build; }
 unit() { go test -short -timeout 5m ./...; }
+browser() { test/browser/run.sh; }
 race() { CGO_ENABLED=1 go test -race -count=1 -timeout 15m ./...; }
 
 # show passes output on, less lines without news and this folder's path.
@@ -59,7 +64,7 @@ run() {
 }
 
 parts=("$@")
-[[ ${#parts[@]} -gt 0 ]] || parts=(needs format vet staticcheck build race)
+[[ ${#parts[@]} -gt 0 ]] || parts=(needs format vet staticcheck build race browser)
 command -v go >/dev/null || { echo "go is not on the PATH; install Go 1.26 or later from https://go.dev/dl"; exit 1; }
 
 table=$(printf '%-12s %8s  %s' part seconds result)

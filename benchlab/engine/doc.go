@@ -15,8 +15,14 @@
 // Equal calls give equal results, to the bit. An Engine is not safe for
 // concurrent use: one goroutine owns it.
 //
+// The cost of a request depends neither on the size of a block nor on the number
+// of steps: blocks with one fate are one run of the pool, and steps that differ
+// only in their context are booked together. The tests hold both to a plain
+// engine that knows one block and one step at a time.
+//
 // Reading order: profile.go (what a step costs), request.go (what goes in and
-// out), pool.go and index.go (the KV cache), engine.go and queue.go (arrival),
-// plan.go (who takes part in a step), run.go (many decode steps at once),
-// finish.go (what a step brought), ending.go (cancel, flush, crash), stats.go.
+// out), names.go, pool.go, index.go, find.go, lru.go, holding.go and protect.go
+// (the KV cache), engine.go and queue.go (arrival), plan.go (who takes part in a
+// step), run.go (many decode steps at once), finish.go (what a step brought),
+// ending.go (cancel, flush, crash), stats.go and energy.go.
 package engine

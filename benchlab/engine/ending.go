@@ -26,7 +26,7 @@ func (e *Engine) Cancel(now time.Duration, id uint64) bool {
 
 // isRunning tells a running sequence from a waiting one: only the former has
 // been given blocks.
-func (s *sequence) isRunning() bool { return len(s.blocks) > 0 }
+func (s *sequence) isRunning() bool { return s.held > 0 }
 
 // sweep releases cancelled sequences between steps.
 func (e *Engine) sweep() {
@@ -44,8 +44,7 @@ func (e *Engine) sweep() {
 
 // retire gives back the blocks of a sequence that has ended.
 func (e *Engine) retire(s *sequence) {
-	e.pool.release(s.blocks)
-	s.blocks = s.blocks[:0]
+	e.pool.release(&s.holding, s.Owner)
 	e.done = append(e.done, s)
 }
 
@@ -57,9 +56,9 @@ func (e *Engine) Slow(now time.Duration, factor float64) {
 }
 
 // Flush drops the prefix cache. Requests go on, but what they have computed so
-// far is not reusable by others.
+// far is not reusable by others. As Submit it shortens a run of many steps.
 func (e *Engine) Flush(now time.Duration) {
-	e.advance(now)
+	e.cut(now)
 	e.pool.flush()
 }
 

@@ -25,15 +25,17 @@ type Engine struct {
 
 	events []Event
 	count  counters
-	phases []int // scratch of a run: sequences by tokens in their last block
-	order  []*sequence
 }
 
 // sequence is a request inside the engine.
 type sequence struct {
 	Request
-	blocks     []int32
-	computed   int // tokens whose KV is in blocks
+	holding
+	per          int // blocks of the engine to an id
+	promptBlocks int // that the prompt fills
+	promptIDs    int // whose blocks the prompt fills
+
+	computed   int // tokens whose KV is in the blocks held
 	generated  int
 	chunk      int  // tokens in the step in progress
 	prefilling bool // until all known tokens are computed
@@ -48,19 +50,20 @@ type sequence struct {
 // known is the number of tokens of prompt and answer so far.
 func (s *sequence) known() int { return s.PromptTokens + s.generated }
 
-// hash returns the hash of full block i.
-func (s *sequence) hash(i, blockTokens int) (uint64, bool) {
-	full := s.PromptTokens / blockTokens
-	if i < full {
-		if i < len(s.Blocks) {
-			return s.Blocks[i], true
-		}
-		return 0, false
+// names returns the names from the engine's block i on and how many there are in
+// a row.
+func (s *sequence) names(i int) (n names, blocks int) {
+	id := i / s.per
+	n.per, n.off = int32(s.per), int32(i-id*s.per)
+	if i < s.promptBlocks && id < len(s.Blocks) {
+		n.ids = s.Blocks[id:]
+		return n, min(s.promptBlocks, len(s.Blocks)*s.per) - i
 	}
-	if i -= full; i < len(s.OutputBlocks) {
-		return s.OutputBlocks[i], true
+	if id -= s.promptIDs; id >= 0 && id < len(s.OutputBlocks) {
+		n.ids = s.OutputBlocks[id:]
+		return n, int(n.len())
 	}
-	return 0, false
+	return n, 0
 }
 
 // New returns an idle engine with an empty cache.
@@ -74,7 +77,6 @@ func New(profile Profile) (*Engine, error) {
 		slow:    1,
 		pool:    newPool(profile.KVBlocks),
 		byID:    make(map[uint64]*sequence),
-		phases:  make([]int, profile.BlockTokens+1),
 	}, nil
 }
 
@@ -84,8 +86,12 @@ func (e *Engine) Profile() Profile { return e.profile }
 // Submit puts a request at the end of the queue. It takes part from the first
 // step that starts at or after now; a step that ends at this very instant
 // counts as running still. Submit shortens a run of many steps to the step in
-// progress: ask End again. Errors: ErrTooLarge, ErrInvalid, ErrDuplicate.
+// progress: ask End again. Errors: ErrContext, ErrTooLarge,
+// ErrInvalid, ErrDuplicate.
 func (e *Engine) Submit(now time.Duration, r Request) error {
+	if r.BlockTokens == 0 {
+		r.BlockTokens = e.profile.BlockTokens
+	}
 	if err := e.check(r); err != nil {
 		return err
 	}
@@ -96,22 +102,32 @@ func (e *Engine) Submit(now time.Duration, r Request) error {
 	} else {
 		s = new(sequence)
 	}
-	*s = sequence{Request: r, blocks: s.blocks[:0], prefilling: true, cached: -1}
+	size := e.profile.BlockTokens
+	*s = sequence{
+		Request: r, holding: holding{parts: s.parts[:0]}, prefilling: true, cached: -1,
+		per: r.BlockTokens / size, promptBlocks: r.PromptTokens / size, promptIDs: r.PromptTokens / r.BlockTokens,
+	}
 	e.byID[r.ID] = s
 	e.waiting.push(s)
 	return nil
 }
 
 func (e *Engine) check(r Request) error {
-	size := e.profile.BlockTokens
+	size, most := e.profile.BlockTokens, e.profile.MaxContext
 	capacity := e.profile.KVBlocks * size
 	switch {
 	case r.PromptTokens < 1 || r.OutputTokens < 0:
 		return fmt.Errorf("%w %d: %d prompt and %d output tokens, want at least 1 and 0",
 			ErrInvalid, r.ID, r.PromptTokens, r.OutputTokens)
-	case len(r.Blocks) > (r.PromptTokens-1)/size+1:
+	case r.BlockTokens < 1 || r.BlockTokens%size != 0 || r.BlockTokens > maxStepTokens:
+		return fmt.Errorf("%w %d: blocks of %d tokens, want a multiple of %d, at most %d",
+			ErrInvalid, r.ID, r.BlockTokens, size, maxStepTokens)
+	case len(r.Blocks) > (r.PromptTokens-1)/r.BlockTokens+1:
 		return fmt.Errorf("%w %d: %d block hashes for %d prompt tokens in blocks of %d",
-			ErrInvalid, r.ID, len(r.Blocks), r.PromptTokens, size)
+			ErrInvalid, r.ID, len(r.Blocks), r.PromptTokens, r.BlockTokens)
+	case most > 0 && (r.PromptTokens > most || r.OutputTokens > most-r.PromptTokens):
+		return fmt.Errorf("request %d: %d prompt and %d output tokens, at most %d in all: %w",
+			r.ID, r.PromptTokens, r.OutputTokens, most, ErrContext)
 	// The last output token is never fed back, so its KV needs no room.
 	case r.PromptTokens > capacity || r.OutputTokens-1 > capacity-r.PromptTokens:
 		return fmt.Errorf("request %d: %d prompt and %d output tokens, room for %d in all: %w",

@@ -16,7 +16,7 @@ func (e *Engine) Finish(now time.Duration) []Event {
 	if n := len(e.ends); n > 1 {
 		e.carryOut(n - 1)
 	}
-	e.account(end)
+	e.account(end, 1)
 	e.busy = false
 	e.events = e.events[:0]
 	kept := e.running[:0]
@@ -68,10 +68,12 @@ func (e *Engine) emit(s *sequence, kind EventKind) {
 	})
 }
 
-// account books the duration of the step in progress, which ends at end.
-func (e *Engine) account(end time.Duration) {
+// account books the step in progress, and those after it that have the same load
+// but for its context; the last one ends at end.
+func (e *Engine) account(end time.Duration, steps int) {
 	took := end - e.start
 	e.count.busy += took
+	e.count.energy.add(e.profile.Power, e.load.Seqs(), took)
 	if e.load.Prefilling > 0 {
 		bare := Load{Decoding: e.load.Decoding, Context: e.load.Context}
 		without := time.Duration(0)
@@ -80,11 +82,8 @@ func (e *Engine) account(end time.Duration) {
 		}
 		e.count.prefill += took - without
 	}
-	if watts, known := e.profile.Power.Watts(e.load.Seqs()).Value(); known {
-		e.count.joules += float64(watts * took.Seconds())
-	}
 	e.start = end
-	e.steps++
+	e.steps += int64(steps)
 }
 
 // Producing yields the ID and the number of output tokens so far of every

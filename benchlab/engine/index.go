@@ -2,59 +2,53 @@ package engine
 
 import "math/bits"
 
-// index finds blocks by the hash of their content: a table of chains, which run
-// through the blocks themselves, so that naming and evicting a block touches
-// little memory. Any uint64 is a hash.
+// index finds the runs that hold blocks of an id: a table of places with linear
+// probing. Any uint64 is an id. A run that loses an id leaves its place behind:
+// a place counts only while its run has the id there (see span), and those that
+// do not are left out when the table is made anew.
 type index struct {
-	heads []int32 // first block of each chain, noBlock when empty
+	table []place
 	shift uint
+	used  int
 }
 
-const noBlock = -1
-
-// newIndex returns an index for a pool of size blocks, with at least as many chains.
-func newIndex(size int) index {
-	width := bits.Len(uint(size))
-	x := index{heads: make([]int32, 1<<width), shift: uint(64 - width)}
-	x.clear()
-	return x
+// place is where an id stands: it is number at of its run's. An id whose blocks
+// are in several runs has a place in each.
+type place struct {
+	id  uint64
+	run int32 // nobody where the table is empty
+	at  int32
 }
 
-func (x *index) clear() {
-	for i := range x.heads {
-		x.heads[i] = noBlock
+const minPlaces = 64
+
+// clear forgets all and makes room for twice as many places.
+func (x *index) clear(places int) {
+	if length := max(minPlaces, 1<<bits.Len(uint(2*places))); length > len(x.table) {
+		x.table = make([]place, length)
+		x.shift = uint(64 - bits.TrailingZeros(uint(length)))
 	}
-}
-
-// chain returns the head of a hash's chain. Multiplying by 2^64 over the golden
-// ratio spreads small and sequential hashes as well as random ones.
-func (x *index) chain(hash uint64) *int32 {
-	return &x.heads[hash*0x9e3779b97f4a7c15>>x.shift]
-}
-
-// find returns the block that a hash names, or noBlock.
-func (p *pool) find(hash uint64) int32 {
-	b := *p.names.chain(hash)
-	for b != noBlock && p.blocks[b].hash != hash {
-		b = p.blocks[b].chained
+	for i := range x.table {
+		x.table[i].run = nobody
 	}
-	return b
+	x.used = 0
 }
 
-// link makes hash name a block; no other block has that name.
-func (p *pool) link(b int32, hash uint64) {
-	head := p.names.chain(hash)
-	p.blocks[b].hash, p.blocks[b].hashed, p.blocks[b].chained = hash, true, *head
-	*head = b
-}
+// full tells whether the table is to be made anew before another place comes.
+func (x *index) full() bool { return 4*x.used >= 3*len(x.table) }
 
-// unlink takes a block's name away.
-func (p *pool) unlink(b int32) {
-	x := &p.blocks[b]
-	at := p.names.chain(x.hash)
-	for *at != b {
-		at = &p.blocks[*at].chained
+func (x *index) add(p place) {
+	i := x.home(p.id)
+	for x.table[i].run != nobody {
+		i = x.next(i)
 	}
-	*at = x.chained
-	x.hashed = false
+	x.table[i] = p
+	x.used++
 }
+
+// home is where the search for an id begins, next where it goes on. Multiplying
+// by 2^64 over the golden ratio spreads small and sequential ids as well as
+// random ones.
+func (x *index) home(id uint64) int { return int(id * 0x9e3779b97f4a7c15 >> x.shift) }
+
+func (x *index) next(i int) int { return (i + 1) & (len(x.table) - 1) }

@@ -5,41 +5,83 @@ import (
 	"testing"
 )
 
+// TestIndexAgreesWithMap has runs of up to three ids come, lose their tails, be cut
+// and go, more than the index begins with room for.
 func TestIndexAgreesWithMap(t *testing.T) {
-	const size = 40
+	const per = 2
 	r := rand.New(rand.NewPCG(1, 2))
-	p, want := newPool(size), map[uint64]int32{}
-	key := func() uint64 { // sequential, zero, and pairwise equal in the low bits
-		k := r.Uint64N(60)
+	p := newPool(1)
+	var live []int32
+	want := map[name]int32{} // runs by the name of each block
+	id := func() uint64 {    // sequential, zero, and equal in the low bits
+		k := r.Uint64N(120)
 		if r.IntN(2) == 0 {
-			return k << 58
+			return k << 57
 		}
 		return k
 	}
-	for step := range 50_000 {
-		k, b := key(), r.Int32N(size)
-		_, taken := want[k]
-		switch {
-		case p.blocks[b].hashed:
-			delete(want, p.blocks[b].hash)
-			p.unlink(b)
-		case !taken:
-			p.link(b, k)
-			want[k] = b
-		}
-		probe := key()
-		block, in := want[probe]
-		if !in {
-			block = noBlock
-		}
-		if got := p.find(probe); got != block {
-			t.Fatalf("step %d: find(%#x) = %d, want %d", step, probe, got, block)
+	write := func(x int32) {
+		for i := range p.runs[x].blocks {
+			want[p.runs[x].name(i)] = x
 		}
 	}
-	p.names.clear()
-	for k := range want {
-		if p.find(k) != noBlock {
-			t.Fatalf("%#x is left after clear", k)
+	for step := range 20_000 {
+		switch i := r.IntN(len(live) + 50); {
+		case i >= len(live):
+			x := run{names: names{per: per, off: r.Int32N(per)}, refs: 1}
+			for n, left := (name{id(), per, x.off}), 1+r.IntN(5); left > 0; left-- {
+				if _, taken := want[n]; taken {
+					break
+				}
+				if x.blocks++; len(x.ids) == 0 || n.off == 0 {
+					x.ids = append(x.ids, n.id)
+				}
+				want[n] = nobody
+				if n.off++; n.off == per {
+					n = name{id(), per, 0}
+				}
+			}
+			if x.blocks > 0 {
+				c := p.put(x)
+				p.know(c, 0)
+				live = append(live, c)
+				write(c)
+			}
+		case p.runs[live[i]].blocks > 1 && r.IntN(2) == 0:
+			live = append(live, p.cut(live[i], 1+r.Int32N(p.runs[live[i]].blocks-1)))
+			write(live[len(live)-1])
+		default:
+			x := &p.runs[live[i]]
+			left := r.Int32N(x.blocks)
+			for k := left; k < x.blocks; k++ {
+				delete(want, x.name(k))
+			}
+			if x.trim(left); left == 0 {
+				p.unused = append(p.unused, live[i])
+				live[i] = live[len(live)-1]
+				live = live[:len(live)-1]
+			}
 		}
+		n := names{ids: []uint64{id()}, per: per, off: r.Int32N(per)}
+		x, ok := want[name{n.ids[0], per, n.off}]
+		if !ok {
+			x = nobody
+		}
+		got, at := p.find(n)
+		if got != x || ok && p.runs[x].name(at) != (name{n.ids[0], per, n.off}) {
+			t.Fatalf("step %d: %+v is block %d of run %d, want run %d", step, n, at, got, x)
+		}
+		end := n.off
+		for ; end < per; end++ {
+			if _, taken := want[name{n.ids[0], per, end}]; taken {
+				break
+			}
+		}
+		if got := p.free(n.ids[0], per, n.off, per); got != end {
+			t.Fatalf("step %d: %+v is free up to %d, want %d", step, n, got, end)
+		}
+	}
+	if len(p.index.table) <= minPlaces {
+		t.Error("the index never grew")
 	}
 }

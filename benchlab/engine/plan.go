@@ -39,7 +39,12 @@ func (e *Engine) End() (end time.Duration, busy bool) {
 }
 
 func (e *Engine) duration(l Load) time.Duration {
-	d := e.profile.Step(l)
+	return e.rounded(e.profile.stepMS(l))
+}
+
+// rounded is the duration of a step of so many milliseconds.
+func (e *Engine) rounded(ms float64) time.Duration {
+	d := nanoseconds(ms)
 	if e.slow != 1 {
 		d = time.Duration(float64(d) * e.slow)
 	}
@@ -99,16 +104,15 @@ func (e *Engine) schedule(s *sequence, n int) {
 // grow gives s the blocks for n more tokens, or nothing if there are too few.
 func (e *Engine) grow(s *sequence, n int) bool {
 	size := e.profile.BlockTokens
-	if room := len(s.blocks)*size - s.computed; room > n {
+	if room := s.held*size - s.computed; room > n {
 		return true // no block is begun or filled
 	}
-	need := (s.computed+n+size-1)/size - len(s.blocks)
+	need := (s.computed+n+size-1)/size - s.held
 	if need > e.pool.waiting {
 		return false
 	}
-	for range need {
-		s.blocks = append(s.blocks, e.pool.take())
-	}
+	e.pool.take(need)
+	s.own(need)
 	e.publish(s, s.computed/size, (s.computed+n)/size)
 	return true
 }
@@ -116,15 +120,25 @@ func (e *Engine) grow(s *sequence, n int) bool {
 // publish names the full blocks from..to-1 of s. As in vLLM they are reusable
 // from the step on that computes them.
 func (e *Engine) publish(s *sequence, from, to int) {
-	for i := from; i < to; i++ {
-		if hash, ok := s.hash(i, e.profile.BlockTokens); ok {
-			e.pool.name(s.blocks[i], hash)
+	for from < to {
+		n, blocks := s.names(from)
+		if blocks == 0 {
+			answer := s.promptIDs * s.per
+			if from >= answer {
+				return
+			}
+			from = answer
+			continue
 		}
+		blocks = min(blocks, to-from)
+		e.pool.publish(&s.holding, from, n, int32(blocks))
+		from += blocks
 	}
 }
 
 // admit gives a waiting sequence the blocks it shares and those of its first
-// chunk, or nothing if there are too few. At least one token is left to compute.
+// chunk, or nothing if there are too few, for its whole prompt if that is to be
+// reserved. At least one token is left to compute.
 // Once refused, it need not be tried again before the pool has changed: until
 // then the running sequences want fewer tokens with each step, so that the
 // budget left for the chunk never shrinks.
@@ -133,34 +147,49 @@ func (e *Engine) admit(s *sequence, budget int) bool {
 		return false
 	}
 	size := e.profile.BlockTokens
-	idle := 0 // shared blocks which wait in the queue now
-	for i := range (s.known() - 1) / size {
-		hash, ok := s.hash(i, size)
-		if !ok {
-			break
-		}
-		b := e.pool.find(hash)
-		if b == noBlock {
-			break
-		}
-		if e.pool.blocks[b].refs == 0 {
-			idle++
-		}
-		s.blocks = append(s.blocks, b)
-	}
-	shared := len(s.blocks)
+	shared, idle := e.share(s, (s.known()-1)/size)
 	n := min(s.known()-shared*size, budget)
-	need := (shared*size+n+size-1)/size - shared
-	if need > e.pool.waiting-idle {
-		s.blocks = s.blocks[:0]
+	all := shared*size + n
+	if e.profile.ReservePrompt {
+		all = s.known()
+	}
+	if need := (all+size-1)/size - shared; need > e.pool.waiting-idle {
+		s.parts = s.parts[:0]
 		s.refusedAt = e.pool.changes
 		return false
 	}
-	for _, b := range s.blocks {
-		e.pool.hold(b)
+	for _, x := range s.parts {
+		e.pool.hold(x)
 	}
+	s.held = shared
 	s.computed = shared * size
 	return e.grow(s, n)
+}
+
+// share looks up the first blocks of s, at most limit. They become its parts
+// without being held yet. It returns how many there are and how many wait.
+func (e *Engine) share(s *sequence, limit int) (shared, idle int) {
+	for shared < limit {
+		n, blocks := s.names(shared)
+		if blocks == 0 {
+			break
+		}
+		r, at := e.pool.find(n)
+		if r == nobody {
+			break
+		}
+		if at > 0 {
+			r = e.pool.cut(r, at)
+		}
+		x := &e.pool.runs[r]
+		blocks = int(n.common(x.names, min(int32(min(blocks, limit-shared)), x.blocks)))
+		if x.refs == 0 {
+			idle += blocks
+		}
+		s.parts = append(s.parts, part{r, int32(blocks)})
+		shared += blocks
+	}
+	return shared, idle
 }
 
 // preemptLast sends the sequence admitted last back to the front of the queue.
@@ -169,8 +198,7 @@ func (e *Engine) preemptLast() *sequence {
 	s := e.running[last]
 	e.running[last] = nil
 	e.running = e.running[:last]
-	e.pool.release(s.blocks)
-	s.blocks = s.blocks[:0]
+	e.pool.release(&s.holding, s.Owner)
 	s.computed, s.prefilling = 0, true
 	s.preempted++
 	e.count.preemptions++

@@ -1,180 +1,197 @@
 package engine
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
 )
 
-// twin is the pool written for the reader: slices and maps, no list, no index.
-type twin struct {
-	queue   []int32          // waiting blocks, oldest first
-	content map[int32]uint64 // named blocks
-	refs    map[int32]int
-}
-
-func newTwin(size int) *twin {
-	w := &twin{content: map[int32]uint64{}, refs: map[int32]int{}}
-	for b := range int32(size) {
-		w.queue = append(w.queue, b)
+// name is that of block i of a run.
+func (x *run) name(i int32) name {
+	if len(x.ids) == 0 {
+		return name{}
 	}
-	return w
+	n := x.skip(i)
+	return name{n.ids[0], n.per, n.off}
 }
 
-func (w *twin) find(hash uint64) int32 {
-	for b, h := range w.content {
-		if h == hash {
-			return b
+// content lists the blocks that wait, in the order in which they are taken.
+func (p *pool) content() (names []name) {
+	for a := range int32(anchors) {
+		for r := p.runs[a].next; r != a; r = p.runs[r].next {
+			x := &p.runs[r]
+			for i := range x.blocks {
+				names = append(names, x.name(x.blocks-1-i))
+			}
 		}
 	}
-	return noBlock
-}
-
-func (w *twin) take() int32 {
-	b := w.queue[0]
-	w.queue = w.queue[1:]
-	delete(w.content, b)
-	w.refs[b] = 1
-	return b
-}
-
-func (w *twin) hold(b int32) {
-	if w.refs[b] == 0 {
-		i := slices.Index(w.queue, b)
-		w.queue = slices.Delete(slices.Clone(w.queue), i, i+1)
-	}
-	w.refs[b]++
-}
-
-func (w *twin) release(blocks []int32) {
-	for _, b := range slices.Backward(blocks) {
-		if w.refs[b]--; w.refs[b] == 0 {
-			w.queue = append(w.queue, b)
-		}
-	}
-}
-
-func (w *twin) name(b int32, hash uint64) {
-	if old := w.find(hash); old != noBlock {
-		if w.refs[old] > 0 {
-			return
-		}
-		delete(w.content, old)
-	}
-	w.content[b] = hash
-}
-
-func (w *twin) String() string {
-	s := ""
-	for _, b := range w.queue {
-		h, ok := w.content[b]
-		s += fmt.Sprintf("%d:%x:%t ", b, h, ok)
-	}
-	return s + fmt.Sprint(len(w.content))
-}
-
-func describe(p *pool) string {
-	s, names := "", 0
-	for b := p.blocks[p.anchor()].next; b != p.anchor(); b = p.blocks[b].next {
-		h := p.blocks[b].hash
-		if !p.blocks[b].hashed {
-			h = 0
-		}
-		s += fmt.Sprintf("%d:%x:%t ", b, h, p.blocks[b].hashed)
-	}
-	for _, b := range p.blocks {
-		if b.hashed {
-			names++
-		}
-	}
-	return s + fmt.Sprint(names)
+	return names
 }
 
 // TestPoolAgreesWithTwin lets both live through sequences that share prefixes:
-// look up, hold what is found, take and name the rest, sometimes flush, release.
+// look up, hold what is found, take and name the rest, sometimes flush or protect,
+// release.
 func TestPoolAgreesWithTwin(t *testing.T) {
-	const size = 24
+	const size = 40
 	r := rand.New(rand.NewPCG(3, 4))
-	p, w := newPool(size), newTwin(size)
-	var live [][]int32
-	for round := range 5_000 {
-		if len(live) > 0 && r.IntN(2) == 0 {
-			i := r.IntN(len(live))
-			p.release(live[i])
-			w.release(live[i])
-			live = slices.Delete(live, i, i+1)
+	p, w := newPool(size), newPlainPool(size)
+	type live struct {
+		h     holding
+		twin  []*plainBlock
+		owner uint64
+	}
+	var lives []*live
+	held := func() (all []*holding) {
+		for _, s := range lives {
+			all = append(all, &s.h)
 		}
-		if r.IntN(500) == 0 {
+		return all
+	}
+	for round := range 6_000 {
+		if len(lives) > 0 && r.IntN(2) == 0 {
+			i := r.IntN(len(lives))
+			p.release(&lives[i].h, lives[i].owner)
+			w.release(lives[i].twin, lives[i].owner)
+			lives = slices.Delete(lives, i, i+1)
+		}
+		switch r.IntN(200) {
+		case 0:
 			p.flush()
-			clear(w.content)
+			w.flush()
+		case 1, 2, 3:
+			mask := r.Uint64()
+			protected := func(owner uint64) bool { return mask>>owner&1 == 1 }
+			p.protect(protected)
+			w.protect(protected)
+		case 4:
+			p.protect(nil)
+			w.protect(nil)
 		}
-		family, length := r.Uint64N(5), 1+r.IntN(8)
-		var blocks []int32
-		missed := false
-		for i := range length {
-			hash := family*100 + uint64(i)
-			found := p.find(hash)
-			if twins := w.find(hash); found != twins {
-				t.Fatalf("round %d: hash %d is block %d, twin says %d", round, hash, found, twins)
+		s := &live{owner: r.Uint64N(5)}
+		n := names{ids: make([]uint64, 1+r.IntN(3)), per: int32(1 + r.IntN(2)*4)}
+		for i := range n.ids {
+			n.ids[i] = r.Uint64N(3)*uint64(i) + 10*uint64(i)
+		}
+		length := int(1 + r.Int32N(n.per*int32(len(n.ids))))
+		at := func(i int) name { return (&run{names: n}).name(int32(i)) }
+		for len(s.twin) < length { // hold what is there
+			i := len(s.twin)
+			x, from := p.find(n.skip(int32(i)))
+			if twin := w.names[at(i)]; (x == nobody) != (twin == nil) {
+				t.Fatalf("round %d: %+v is in run %d, twin says %+v", round, at(i), x, twin)
 			}
-			if found != noBlock && !missed {
-				p.hold(found)
-				w.hold(found)
-				blocks = append(blocks, found)
-				continue
-			}
-			missed = true // as in an engine, a later hit is computed again
-			if p.waiting == 0 {
+			if x == nobody {
 				break
 			}
-			b := p.take()
-			if twins := w.take(); b != twins {
-				t.Fatalf("round %d: took %d, twin took %d", round, b, twins)
+			if from > 0 {
+				x = p.cut(x, from)
 			}
-			if r.IntN(10) > 0 {
-				p.name(b, hash)
-				w.name(b, hash)
+			blocks := n.skip(int32(i)).common(p.runs[x].names, min(p.runs[x].blocks, int32(length-i)))
+			p.hold(part{x, blocks})
+			s.h.parts = append(s.h.parts, part{x, blocks})
+			s.h.held += int(blocks)
+			for ; i < s.h.held; i++ {
+				twin := w.names[at(i)]
+				if twin == nil {
+					t.Fatalf("round %d: %+v is in run %d, twin has it not", round, at(i), x)
+				}
+				w.hold(twin)
+				s.twin = append(s.twin, twin)
 			}
-			blocks = append(blocks, b)
 		}
-		if len(blocks) > 0 {
-			live = append(live, blocks)
+		if p.waiting != w.waiting.Len() {
+			t.Fatalf("round %d: %d wait, twin says %d", round, p.waiting, w.waiting.Len())
 		}
-		if got, want := describe(p), w.String(); got != want {
-			t.Fatalf("round %d:\n got %s\nwant %s", round, got, want)
+		from := len(s.twin)
+		more := min(length-from, p.waiting)
+		p.take(more)
+		s.h.own(more)
+		for len(s.twin) < s.h.held { // as in an engine, a later hit is computed again
+			s.twin = append(s.twin, w.take())
 		}
-		checkPool(t, p)
+		if r.IntN(3) == 0 && from < s.h.held {
+			from += r.IntN(s.h.held - from) // stays without a name
+		}
+		if to := s.h.held - r.IntN(s.h.held-from+1); to > from {
+			p.publish(&s.h, from, n.skip(int32(from)), int32(to-from))
+			for i := from; i < to; i++ {
+				w.name(s.twin[i], at(i))
+			}
+		}
+		if s.h.held > 0 {
+			lives = append(lives, s)
+		}
+		if got, want := p.content(), w.content(); !slices.Equal(got, want) {
+			t.Fatalf("round %d:\n got %v\nwant %v", round, got, want)
+		}
+		checkPool(t, p, held())
 	}
 }
 
-// checkPool holds the laws of block conservation and of references.
-func checkPool(t *testing.T, p *pool) {
+// checkPool holds the laws of block conservation and of references: those of each
+// run equal what the holdings have of it.
+func checkPool(t *testing.T, p *pool, held []*holding) {
 	t.Helper()
+	refs, used := make([]int32, len(p.runs)), 0
+	for _, h := range held {
+		blocks := h.blank
+		used += h.blank
+		for _, x := range h.parts {
+			blocks += int(x.blocks)
+			if x.run == nobody {
+				used += int(x.blocks)
+				continue
+			}
+			for r, left := x.run, x.blocks; left > 0; r = p.runs[r].more {
+				refs[r]++
+				left -= p.runs[r].blocks
+				if left < 0 {
+					t.Fatalf("a holding has a part of run %d: %+v", r, p.runs[r])
+				}
+				if refs[r] == 1 {
+					used += int(p.runs[r].blocks)
+				}
+			}
+		}
+		if blocks != h.held {
+			t.Fatalf("a holding of %d blocks has parts of %d: %+v", h.held, blocks, h)
+		}
+	}
 	waiting, cached := 0, 0
-	for b := p.blocks[p.anchor()].next; b != p.anchor(); b = p.blocks[b].next {
-		waiting++
-		if p.blocks[b].hashed {
-			cached++
-		}
-		if p.blocks[b].refs != 0 {
-			t.Fatalf("block %d waits with %d references", b, p.blocks[b].refs)
-		}
-	}
-	used := 0
-	for b := range p.anchor() {
-		switch x := p.blocks[b]; {
-		case x.refs < 0:
-			t.Fatalf("block %d has %d references", b, x.refs)
-		case x.refs > 0:
-			used++
-		}
-		if x := p.blocks[b]; x.hashed && p.find(x.hash) != b {
-			t.Fatalf("block %d has hash %d, which names block %d", b, x.hash, p.find(x.hash))
+	idle := make([]bool, len(p.runs)) // waiting or unused
+	for a := range int32(anchors) {
+		idle[a] = true
+		for r := p.runs[a].next; r != a; r = p.runs[r].next {
+			x := &p.runs[r]
+			idle[r] = true
+			waiting += int(x.blocks)
+			if x.named() {
+				cached += int(x.blocks)
+			}
+			if x.refs != 0 || refs[r] != 0 || x.blocks < 1 || x.queue() != a || x.protected && !p.protects(x.owner) {
+				t.Fatalf("run %d waits in queue %d, holdings have %d of it: %+v", r, a, refs[r], x)
+			}
 		}
 	}
-	if waiting != p.waiting || cached != p.cached || used+waiting != p.size() {
+	for _, r := range p.unused {
+		if idle[r] || refs[r] > 0 {
+			t.Fatalf("run %d is unused, and holdings have %d of it or it waits", r, refs[r])
+		}
+		idle[r] = true
+	}
+	for i := range p.runs {
+		r, x := int32(i), &p.runs[i]
+		if !idle[r] && (x.refs != refs[r] || x.refs < 1 || x.blocks < 1) {
+			t.Fatalf("run %d, of which holdings have %d: %+v", r, refs[r], x)
+		}
+		for i := range x.blocks * min(1, int32(len(x.ids))) {
+			if found, at := p.find(x.skip(i)); found != r || at != i {
+				t.Fatalf("%+v is block %d of run %d and found as block %d of run %d", x.name(i), i, r, at, found)
+			}
+		}
+	}
+	if waiting != p.waiting || cached != p.cached || used+waiting != p.size {
 		t.Fatalf("%d used, %d waiting (%d counted), %d cached (%d counted) of %d blocks",
-			used, waiting, p.waiting, cached, p.cached, p.size())
+			used, waiting, p.waiting, cached, p.cached, p.size)
 	}
 }

@@ -43,6 +43,12 @@ type Profile struct {
 
 	MaxBatchedTokens int `json:"max_batched_tokens,omitempty"` // tokens per step; 0 is DefaultMaxBatchedTokens
 	MaxSeqs          int `json:"max_seqs,omitempty"`           // sequences per step; 0 is DefaultMaxSeqs
+	MaxContext       int `json:"max_context,omitempty"`        // prompt and output tokens of a request; 0 is no limit
+
+	// ReservePrompt has a request leave the queue only if all its tokens so far fit
+	// the KV cache, as newer vLLM does by default (scheduler_reserve_full_isl).
+	// Else its first chunk has to fit, and prefills may preempt each other.
+	ReservePrompt bool `json:"reserve_prompt,omitempty"`
 
 	Power Power `json:"power"`
 }
@@ -86,19 +92,33 @@ func (p *Profile) Step(l Load) time.Duration {
 	if l.Seqs() == 0 {
 		return 0
 	}
-	return time.Duration(math.Round(p.stepMS(l) * 1e6))
+	return nanoseconds(p.stepMS(l))
 }
+
+// nanoseconds rounds to the nearest, half up; ms is not negative.
+func nanoseconds(ms float64) time.Duration { return time.Duration(float64(ms*1e6) + 0.5) }
 
 // stepMS adds in a fixed order; the conversions forbid fused multiply-add, so
 // that every architecture gives the same bits.
 func (p *Profile) stepMS(l Load) float64 {
+	ms := p.fixedMS(l)
+	ms += p.contextMS(l)
+	ms += float64(p.QuadUS * float64(l.Quad2) / 2e6)
+	return ms
+}
+
+// fixedMS is the part of a step that does not depend on its sequences' contexts.
+func (p *Profile) fixedMS(l Load) float64 {
 	tokens := float64(l.PrefillTokens + l.Decoding)
 	ms := max(p.WeightsMS, p.TokenUS*tokens/1000)
 	ms += p.OverheadMS.Or(0)
 	ms += float64(p.OverheadSeqMS.Or(0) * float64(l.Seqs()))
 	ms += p.DecodeMS
 	ms += float64(p.DecodeSeqMS * float64(l.Decoding))
-	ms += float64(p.DecodeKctxMS * float64(l.Context) / 1000)
-	ms += float64(p.QuadUS * float64(l.Quad2) / 2e6)
 	return ms
+}
+
+// contextMS is the part of the decoding sequences' contexts.
+func (p *Profile) contextMS(l Load) float64 {
+	return float64(p.DecodeKctxMS / 1000 * float64(l.Context))
 }

@@ -11,7 +11,7 @@ import (
 func TestEveryProfileIsValid(t *testing.T) {
 	seen := map[string]bool{}
 	for _, p := range Profiles() {
-		if err := p.Validate(); err != nil {
+		if err := p.checkFile(); err != nil {
 			t.Error(err)
 		}
 		if seen[p.Name] || p.Source == "" || p.GPUs < 1 {

@@ -10,11 +10,12 @@ const (
 	operators = "vLLM kernel times of the AIConfigurator operator database (bf16), fitted to the step form; KV blocks estimated"
 	measured  = operators + "; overheads and power from ML.ENERGY leaderboard measurements"
 	realRun   = "fitted on one 300-request run of vLLM 0.19.0 with 2,048 batched tokens and 128 sequences; " +
-		"a0 and a1 are part of W, o and s; KV blocks estimated as 0.9 of the memory less the weights and 1.2 GiB"
+		"a0 and a1 are part of W, o and s; KV capacity and power were not recorded"
 )
 
 // Profiles returns the built-in profiles, in a fixed order. The caller may
-// change what it gets.
+// change what it gets. The KV capacity of the two real runs is unknown: assume
+// one (AssumeKVBlocks) before New.
 func Profiles() []Profile {
 	return []Profile{
 		{
@@ -65,12 +66,12 @@ func Profiles() []Profile {
 		{
 			Name: "llama-3.1-8b-rtxpro6000", Model: "Llama-3.1-8B", GPU: "RTX PRO 6000 Blackwell 96GB", GPUs: 1, Source: realRun,
 			WeightsMS: 11.06, TokenUS: 42.5, DecodeKctxMS: 0.1165, QuadUS: 3.235,
-			OverheadMS: Known(0.43), OverheadSeqMS: Known(0.0107), KVBlocks: 35700, MaxBatchedTokens: 2048, MaxSeqs: 128,
+			OverheadMS: Known(0.43), OverheadSeqMS: Known(0.0107), MaxBatchedTokens: 2048, MaxSeqs: 128,
 		},
 		{
 			Name: "qwen3-32b-rtxpro6000x2", Model: "Qwen3-32B", GPU: "RTX PRO 6000 Blackwell 96GB", GPUs: 2, Source: realRun,
 			WeightsMS: 22.25, TokenUS: 170.7, DecodeKctxMS: 0.2263, QuadUS: 2.444,
-			OverheadMS: Known(1.82), OverheadSeqMS: Known(0.0456), KVBlocks: 27800, MaxBatchedTokens: 2048, MaxSeqs: 128,
+			OverheadMS: Known(1.82), OverheadSeqMS: Known(0.0456), MaxBatchedTokens: 2048, MaxSeqs: 128,
 		},
 	}
 }

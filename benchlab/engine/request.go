@@ -9,6 +9,9 @@ import (
 var (
 	// ErrTooLarge refuses a request whose prompt and output never fit the KV cache.
 	ErrTooLarge = errors.New("request never fits the KV cache")
+	// ErrContext refuses a request whose prompt and output exceed the profile's
+	// MaxContext.
+	ErrContext = errors.New("request exceeds the context of the model")
 	// ErrInvalid refuses a request that contradicts itself.
 	ErrInvalid = errors.New("invalid request")
 	// ErrDuplicate refuses a request whose ID is in the engine already.
@@ -21,13 +24,22 @@ type Request struct {
 	PromptTokens int // at least 1
 	OutputTokens int // tokens to generate; 0 is prefill only, as for an embedding
 
-	// Blocks are chained hashes of the prompt's blocks: equal hash i means an
-	// equal prefix up to and including block i. Missing ones are not reusable; one
-	// for a partial last block is ignored. The engine reads the slice until the
-	// request ends and never changes it.
+	// Owner is the affinity key of the request, for Protect; 0 is none.
+	Owner uint64
+
+	// BlockTokens is how many tokens one id of Blocks and OutputBlocks stands for:
+	// a multiple of the profile's BlockTokens; 0 is the profile's own. An id of
+	// more stands for several blocks of the engine. Requests share content only if
+	// their BlockTokens are equal.
+	BlockTokens int
+	// Blocks are chained ids of the prompt's blocks: equal id i means an equal
+	// prefix up to and including block i. Missing ones are not reusable; one for a
+	// partial last block names as many blocks of the engine as are full. The engine
+	// reads the slice until the request ends and never changes it.
 	Blocks []uint64
-	// OutputBlocks continue Blocks over the answer: number i is the hash of full
-	// block PromptTokens/BlockTokens + i. Without them the answer is not reusable.
+	// OutputBlocks continue Blocks over the answer: number i is the id of block
+	// PromptTokens/BlockTokens + i. It names the blocks of the engine that the
+	// prompt alone does not fill. Without them the answer is not reusable.
 	OutputBlocks []uint64
 }
 

@@ -1,6 +1,9 @@
 package engine
 
-import "time"
+import (
+	"sort"
+	"time"
+)
 
 // maxRun bounds the steps planned at once.
 const maxRun = 1024
@@ -9,52 +12,58 @@ const maxRun = 1024
 // sequences decode, nobody can be admitted, nobody ends and blocks suffice, a
 // step differs from the one before only in its context.
 func (e *Engine) extend(until time.Duration) {
-	queued := e.waiting.len() > 0 && len(e.running) < e.profile.MaxSeqs
-	if e.ends[0] >= until || queued || e.load.Decoding != len(e.running) {
+	if e.ends[0] >= until || e.load.Decoding != len(e.running) || e.mayAdmit() {
 		return
 	}
-	steps := maxRun
+	more := maxRun - 1
 	for _, s := range e.running {
-		steps = min(steps, s.OutputTokens-s.generated)
+		more = min(more, s.OutputTokens-s.generated-1)
 	}
-	e.groupByPhase()
-	size := e.profile.BlockTokens
-	load, spare := e.load, e.pool.waiting
-	for i := 1; i < steps && e.ends[i-1] < until; i++ {
-		phase := beginning(i, size)
-		if spare -= e.phases[phase+1] - e.phases[phase]; spare < 0 {
+	if waiting := e.pool.waiting; e.wanted(more) > waiting {
+		more = sort.Search(more, func(n int) bool { return e.wanted(n+1) > waiting })
+	}
+	load := e.load
+	fixed := e.profile.fixedMS(load)
+	for i := range more {
+		if e.ends[i] >= until {
 			return
 		}
 		load.Context += int64(load.Decoding)
-		e.ends = append(e.ends, e.ends[i-1]+e.duration(load))
+		e.ends = append(e.ends, e.ends[i]+e.rounded(fixed+e.profile.contextMS(load)))
 	}
 }
 
-// beginning is the phase of the sequences that begin a block in step i of a
-// run, counted from 0.
-func beginning(i, size int) int { return (size - i%size) % size }
+// mayAdmit tells whether the queue may move in a coming step of a run. Whoever
+// was refused is so until the pool changes, which only a new name can do here.
+func (e *Engine) mayAdmit() bool {
+	if e.waiting.len() == 0 || len(e.running) == e.profile.MaxSeqs {
+		return false
+	}
+	return e.waiting.front().refusedAt != e.pool.changes || e.naming()
+}
 
-// groupByPhase sorts the running sequences by how many tokens their last block
-// holds before the step in progress, stably: those of phase r are
-// order[phases[r]:phases[r+1]].
-func (e *Engine) groupByPhase() {
+// naming tells whether blocks of answers may get names.
+func (e *Engine) naming() bool {
+	for _, s := range e.running {
+		if len(s.OutputBlocks) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// wanted is how many blocks the running sequences lack for more steps after the
+// one in progress.
+func (e *Engine) wanted(more int) (blocks int) {
+	for _, s := range e.running {
+		blocks += e.lacking(s, more)
+	}
+	return blocks
+}
+
+func (e *Engine) lacking(s *sequence, more int) (blocks int) {
 	size := e.profile.BlockTokens
-	clear(e.phases)
-	for _, s := range e.running {
-		e.phases[s.computed%size]++
-	}
-	sum := 0
-	for r, n := range e.phases {
-		e.phases[r], sum = sum, sum+n
-	}
-	e.order = append(e.order[:0], e.running...)
-	for _, s := range e.running {
-		r := s.computed % size
-		e.order[e.phases[r]] = s
-		e.phases[r]++
-	}
-	copy(e.phases[1:], e.phases[:size])
-	e.phases[0] = 0
+	return (s.computed+more+size)/size - s.held
 }
 
 // cut ends the running steps with the one in progress at now.
@@ -71,35 +80,31 @@ func (e *Engine) advance(now time.Duration) {
 	if !e.busy || len(e.ends) == 1 || e.ends[0] >= now {
 		return
 	}
-	steps := 1
-	for steps < len(e.ends)-1 && e.ends[steps] < now {
-		steps++
-	}
-	e.carryOut(steps)
+	e.carryOut(sort.Search(len(e.ends)-1, func(i int) bool { return e.ends[i] >= now }))
 }
 
 // carryOut finishes the first steps of a run and gives the one after them its
-// blocks. Only block boundaries cost work, in the order of single steps.
+// blocks. If no block gets a name, it does not matter who takes which when.
 func (e *Engine) carryOut(steps int) {
-	size := e.profile.BlockTokens
-	e.groupByPhase()
-	for i := 1; i <= steps; i++ {
-		e.account(e.ends[i-1])
-		for _, s := range e.inPhase(beginning(i, size)) {
-			s.blocks = append(s.blocks, e.pool.take())
+	e.account(e.ends[steps-1], steps)
+	if e.naming() {
+		for range steps {
+			for _, s := range e.running {
+				s.computed++
+				e.grow(s, 1)
+			}
 		}
-		for _, s := range e.inPhase(beginning(i+1, size)) {
-			full := (s.computed + i + 1) / size
-			e.publish(s, full-1, full)
+	} else {
+		e.pool.take(e.wanted(steps))
+		for _, s := range e.running {
+			s.own(e.lacking(s, steps))
+			s.computed += steps
 		}
-		e.load.Context += int64(e.load.Decoding)
 	}
 	for _, s := range e.running {
-		s.computed += steps
 		s.generated += steps
 	}
+	e.load.Context += int64(steps * e.load.Decoding)
 	e.count.generatedTokens += int64(steps * len(e.running))
 	e.ends = append(e.ends[:0], e.ends[steps:]...)
 }
-
-func (e *Engine) inPhase(r int) []*sequence { return e.order[e.phases[r]:e.phases[r+1]] }

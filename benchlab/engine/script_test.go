@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,9 +15,11 @@ import (
 // mental arithmetic: a step costs max(10, tokens) ms, plus 1 ms per sequence,
 // plus 1 ms per 100 tokens of decoding context, at 100 W; blocks hold 4 tokens.
 //
-//	new [blocks=N] [budget=N] [seqs=N]
-//	submit id=N prompt=N output=N [blocks=(a,b)] [output-blocks=(c)] [at=N]
+//	new [blocks=N] [budget=N] [seqs=N] [context=N] [reserve]
+//	submit id=N prompt=N output=N [block-tokens=N] [blocks=(a,b)] [output-blocks=(c)] [owner=N] [at=N]
 //	cancel id=N [at=N]      flush      reset
+//	protect [owners=(a,b)]  evicts blocks of these owners last; none: of nobody
+//	cached blocks=(a,b) [block-tokens=N]
 //	step [n=N]              N single steps from the present
 //	run [until=N]           one Start with a horizon, and its Finish
 //	start [until=N]         the two halves of a run,
@@ -50,12 +53,20 @@ func (s *script) do(t *testing.T, d *datadriven.TestData) string {
 	}
 	switch d.Cmd {
 	case "new":
-		return s.new(t, number("blocks", 8), number("budget", 16), number("seqs", 4))
+		return s.new(t, Profile{
+			KVBlocks: number("blocks", 8), MaxBatchedTokens: number("budget", 16), MaxSeqs: number("seqs", 4),
+			MaxContext: number("context", 0), ReservePrompt: d.HasArg("reserve"),
+		})
 	case "submit":
-		r := Request{ID: uint64(number("id", 0)), PromptTokens: number("prompt", 0), OutputTokens: number("output", 0)}
+		r := Request{
+			ID: uint64(number("id", 0)), PromptTokens: number("prompt", 0), OutputTokens: number("output", 0),
+			BlockTokens: number("block-tokens", 0), Owner: uint64(number("owner", 0)),
+		}
 		d.MaybeScanArgs(t, "blocks", &r.Blocks)
 		d.MaybeScanArgs(t, "output-blocks", &r.OutputBlocks)
-		if err := s.e.Submit(at, r); err != nil {
+		if err := s.e.Submit(at, r); errors.Is(err, ErrContext) {
+			return fmt.Sprintf("%v (context)\n", err)
+		} else if err != nil {
 			return fmt.Sprintf("%v (too large %t, invalid %t, duplicate %t)\n", err,
 				errors.Is(err, ErrTooLarge), errors.Is(err, ErrInvalid), errors.Is(err, ErrDuplicate))
 		}
@@ -63,6 +74,14 @@ func (s *script) do(t *testing.T, d *datadriven.TestData) string {
 		return fmt.Sprintln(s.e.Cancel(at, uint64(number("id", 0))))
 	case "flush":
 		s.e.Flush(s.now)
+	case "protect":
+		var owners []uint64
+		d.MaybeScanArgs(t, "owners", &owners)
+		s.e.Protect(s.now, func(owner uint64) bool { return slices.Contains(owners, owner) })
+	case "cached":
+		var blocks []uint64
+		d.ScanArgs(t, "blocks", &blocks)
+		return fmt.Sprintln(s.e.Cached(s.now, blocks, number("block-tokens", 0)), "tokens")
 	case "reset":
 		return fmt.Sprintln("lost", s.e.Reset())
 	case "start":
@@ -93,12 +112,11 @@ func (s *script) do(t *testing.T, d *datadriven.TestData) string {
 	return ""
 }
 
-func (s *script) new(t *testing.T, blocks, budget, seqs int) string {
-	e, err := New(Profile{
-		Name: "script", WeightsMS: 10, TokenUS: 1000, DecodeKctxMS: 10, OverheadSeqMS: Known(1),
-		BlockTokens: 4, KVBlocks: blocks, MaxBatchedTokens: budget, MaxSeqs: seqs,
-		Power: Power{BaseW: Known(100), RangeW: Known(0), KneeSeqs: Known(1)},
-	})
+func (s *script) new(t *testing.T, p Profile) string {
+	p.Name, p.WeightsMS, p.TokenUS, p.DecodeKctxMS, p.OverheadSeqMS = "script", 10, 1000, 10, Known(1)
+	p.BlockTokens = 4
+	p.Power = Power{BaseW: Known(100), RangeW: Known(0), KneeSeqs: Known(1)}
+	e, err := New(p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,8 +27,9 @@ type Stats struct {
 
 type counters struct {
 	queryTokens, hitTokens, promptTokens, generatedTokens, preemptions int64
-	busy, prefill                                                      time.Duration
-	joules                                                             float64
+
+	busy, prefill time.Duration
+	energy        energy
 }
 
 // Stats returns the state at now, which must not be before the last call; a
@@ -38,7 +39,7 @@ func (e *Engine) Stats(now time.Duration) Stats {
 	c := &e.count
 	stats := Stats{
 		Running: len(e.running), Waiting: e.waiting.len(),
-		KVUsed:     float64(e.pool.used()) / float64(e.pool.size()),
+		KVUsed:     float64(e.pool.used()) / float64(e.pool.size),
 		UsedBlocks: e.pool.used(), CachedBlocks: e.pool.cached, FreeBlocks: e.pool.waiting - e.pool.cached,
 		QueryTokens: c.queryTokens, HitTokens: c.hitTokens,
 		PromptTokens: c.promptTokens, GeneratedTokens: c.generatedTokens,
@@ -46,20 +47,32 @@ func (e *Engine) Stats(now time.Duration) Stats {
 		Busy: c.busy, Prefill: c.prefill,
 	}
 	if _, known := e.profile.Power.Watts(1).Value(); known {
-		stats.Joules = Known(c.joules)
+		stats.Joules = Known(c.energy.joules())
 	}
 	return stats
 }
 
-// Cached returns how many leading tokens of a prompt with these block hashes
-// the cache holds at now. It changes nothing.
-func (e *Engine) Cached(now time.Duration, blocks []uint64) (tokens int) {
+// Cached returns how many leading tokens of a prompt with these block ids the
+// cache holds at now; blockTokens is as in Request.BlockTokens. It changes
+// nothing.
+func (e *Engine) Cached(now time.Duration, blocks []uint64, blockTokens int) (tokens int) {
 	e.advance(now)
-	for _, hash := range blocks {
-		if e.pool.find(hash) == noBlock {
+	size := e.profile.BlockTokens
+	if blockTokens == 0 {
+		blockTokens = size
+	}
+	if blockTokens < size || blockTokens > maxStepTokens {
+		return 0
+	}
+	for n := (names{ids: blocks, per: int32(blockTokens / size)}); len(n.ids) > 0; {
+		r, at := e.pool.find(n)
+		if r == nobody {
 			break
 		}
-		tokens += e.profile.BlockTokens
+		x := &e.pool.runs[r]
+		found := n.common(x.skip(at), min(n.len(), x.blocks-at))
+		tokens += int(found) * size
+		n = n.skip(found)
 	}
 	return tokens
 }

@@ -13,6 +13,7 @@ const (
 	maxKVBlocks    = 1 << 24
 	maxBlockTokens = 1 << 14
 	maxStepTokens  = 1 << 22
+	maxContext     = 1 << 30
 )
 
 // Validate reports every figure that no machine can have: not finite,
@@ -36,6 +37,7 @@ func (p *Profile) Validate() error {
 		within(p, "kv_blocks", q.KVBlocks, 1, maxKVBlocks),
 		within(p, "max_seqs", q.MaxSeqs, 1, maxStepTokens),
 		within(p, "max_batched_tokens", q.MaxBatchedTokens, q.MaxSeqs, maxStepTokens),
+		within(p, "max_context", q.MaxContext, 0, maxContext),
 	)
 }
 

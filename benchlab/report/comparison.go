@@ -1,123 +1,88 @@
-// Package report writes what benchlab found out, as text for people and as JSON
-// for programs. It works on io.Writer only. Equal results give equal bytes:
-// nothing that depends on the machine or the moment is in a report.
+// Package report holds the results of benchlab and writes them, as text for people
+// and as JSON, CSV and JSON lines for programs. It works on io.Writer only. Equal
+// results give equal bytes: what depends on the machine or the moment is under
+// Timing alone.
 //
-// Reading order: comparison.go (the form), text.go and columns.go (the table),
-// notes.go (what stands around it), traceinfo.go.
+// Reading order: comparison.go (the form of a result), setup.go, figure.go (the
+// names of all figures), estimate.go, contender.go, sweep.go, timing.go; text.go,
+// table.go, cell.go, notes.go (the text); json.go, csv.go, requests.go, curve.go;
+// traceinfo.go.
 package report
 
-import (
-	"encoding/json"
-	"io"
-
-	"gatewayd/benchlab/engine"
-	"gatewayd/benchlab/sim/measure"
-)
+import "gatewayd/benchlab/engine"
 
 // Format names the JSON form of a Comparison; it changes with every change that
-// a reader could trip over.
-const Format = "gatewayd.benchlab.comparison/1"
+// a reader could trip over. In JSON it is the member "format". Unknown figures
+// are null, times are in seconds, shares are between 0 and 1.
+const Format = "gatewayd.benchlab.comparison/2"
 
-// Comparison is the same traffic through several contenders.
+// Comparison is the same traffic through several contenders, several times over.
 type Comparison struct {
-	Setup      Setup       `json:"setup"`
-	Contenders []Contender `json:"contenders"`
+	Command    []string    `json:"command"`            // that made it, the program's name first
+	Version    string      `json:"version"`            // of benchlab
+	Setup      Setup       `json:"setup"`              // what all contenders have in common
+	Statistics Statistics  `json:"statistics"`         // where the intervals come from
+	Figures    []Column    `json:"figures"`            // what there is of each contender, in order
+	Contenders []Contender `json:"contenders"`         // as they were named
+	Bounds     []Bound     `json:"bounds"`             // what no strategy can pass
+	Protection []Effect    `json:"protection"`         // what protecting blocks is worth, of contenders that plan, if it was asked for
+	Warnings   []string    `json:"warnings"`           // that a reader should know before believing it
+	Thresholds []Verdict   `json:"thresholds"`         // that were asked for
+	Capacity   *Sweep      `json:"capacity,omitempty"` // how much load each contender bears, if it was asked for
+	Timing     *Timing     `json:"timing,omitempty"`   // wall-clock time; no part of a reproducible result
 }
 
-// Setup is what all contenders had in common.
-type Setup struct {
-	Trace         Trace          `json:"trace"`
-	Seed          uint64         `json:"seed"`
-	RateScale     float64        `json:"rate_scale"`
-	Workers       int            `json:"workers"`
-	Profile       engine.Profile `json:"profile"`
-	Zones         []Zone         `json:"zones"` // of the workers, in turn
-	PUE           float64        `json:"pue"`
-	PlanDelay     float64        `json:"plan_delay_s"`     // virtual
-	DecisionDelay float64        `json:"decision_delay_s"` // virtual, of each Route call
-	TTFT          float64        `json:"slo_ttft_s"`
-	TPOT          float64        `json:"slo_tpot_s"`
-}
-
-// Trace says which traffic it was. The rate is what was offered, after scaling.
-type Trace struct {
-	Name        string   `json:"name"`
-	Origin      string   `json:"origin,omitempty"`
-	SHA256      string   `json:"sha256"` // of the file as it was read
-	Format      string   `json:"format"`
-	Rows        int      `json:"rows"`
-	Span        float64  `json:"span_s"` // from the first arrival to the last
-	BlockTokens int      `json:"block_tokens"`
-	Scope       string   `json:"block_scope"`
-	Partial     string   `json:"partial_block"`
-	MeanInput   float64  `json:"mean_input_tokens"`
-	MeanOutput  float64  `json:"mean_output_tokens"`
-	Notes       []string `json:"notes"` // repairs and reshapings
-}
-
-// Zone is an electricity grid zone.
-type Zone struct {
-	Name        string  `json:"name"`
-	GramsPerKWh float64 `json:"gco2e_per_kwh"`
-	Source      string  `json:"source"`
-}
-
-// Contender is what one chain of strategies made of the traffic.
-type Contender struct {
-	Name       string             `json:"name"`
-	Figures    measure.Figures    `json:"figures"`
-	Strategies []measure.Strategy `json:"strategies"`
-	Decisions  []measure.Decision `json:"decisions"`
-	Workers    []Worker           `json:"workers"`
-}
-
-// Worker is what one worker did for a contender.
-type Worker struct {
-	ID           string        `json:"id"`
-	Zone         string        `json:"zone"`
-	Requests     int           `json:"requests"` // completed
-	PromptTokens int64         `json:"prompt_tokens"`
-	CachedTokens int64         `json:"cached_tokens"`
-	OutputTokens int64         `json:"output_tokens"`
-	Preemptions  int64         `json:"preemptions"`
-	Steps        int64         `json:"steps"`
-	Busy         float64       `json:"busy_s"`
-	Prefill      float64       `json:"prefill_waiting_s"` // with a request before its first token
-	Joules       engine.Figure `json:"joules"`
-}
-
-// NewContender measures a run.
-func NewContender(name string, run *measure.Run, slo measure.SLO) Contender {
-	c := Contender{Name: name, Figures: measure.Of(run, slo), Strategies: run.Strategies, Decisions: run.Decisions}
-	for _, w := range run.Workers {
-		c.Workers = append(c.Workers, Worker{
-			ID: w.ID, Zone: w.Zone, Preemptions: w.Stats.Preemptions, Steps: w.Stats.Steps,
-			Busy: w.Stats.Busy.Seconds(), Prefill: w.Prefill.Seconds(), Joules: w.Stats.Joules,
-		})
-	}
-	for i := range run.Requests {
-		if r := &run.Requests[i]; r.Outcome == measure.Complete {
-			w := &c.Workers[r.Worker]
-			w.Requests++
-			w.PromptTokens += int64(r.Prompt)
-			w.CachedTokens += int64(r.Cached)
-			w.OutputTokens += int64(r.Output)
+// Baseline returns the contender that the others are compared with; nil if there
+// is none.
+func (c *Comparison) Baseline() *Contender {
+	for i := range c.Contenders {
+		if c.Contenders[i].Baseline {
+			return &c.Contenders[i]
 		}
 	}
-	return c
+	return nil
 }
 
-// WriteJSON writes the comparison as indented JSON.
-func (c *Comparison) WriteJSON(w io.Writer) error {
-	return writeJSON(w, struct {
-		Format string `json:"format"`
-		*Comparison
-	}{Format, c})
+// Statistics says how the intervals came about.
+type Statistics struct {
+	Confidence float64  `json:"confidence"` // of the intervals, 0.95
+	Power      float64  `json:"power"`      // of the smallest difference that could be seen, 0.8
+	Seeds      []uint64 `json:"seeds"`      // each one is a run of every contender
+	Draws      int      `json:"draws"`      // of the bootstrap
+	Sessions   int      `json:"sessions"`   // that were resampled; a request without a session counts as one
+	// EffectiveSessions is how many equally large sessions would tell as much:
+	// (sum n)^2 / sum n^2 over their numbers of requests.
+	EffectiveSessions float64 `json:"effective_sessions"`
+	Method            string  `json:"method"`     // of the intervals, a sentence
+	Correction        string  `json:"correction"` // for many contenders, a sentence
 }
 
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
+// Bound is a figure that no strategy can pass on this traffic and fleet.
+type Bound struct {
+	Name   string  `json:"name"`   // infinite_cache or clairvoyant
+	Figure string  `json:"figure"` // the Column that it bounds
+	About  string  `json:"about"`  // what the bound assumes, a sentence
+	Value  float64 `json:"value"`  // the bound, for the traffic of the first seed
+	// Closed is, for each contender, its share of the way from the baseline to the
+	// bound: 0 for the baseline, negative for a contender that is worse; null where
+	// the baseline is as good as at the bound, within 0.01.
+	Closed []engine.Figure `json:"gap_closed"`
+}
+
+// Effect is what a condition changes for one contender: its figures with it minus
+// those without.
+type Effect struct {
+	Contender string                `json:"contender"`
+	Figures   map[string]Difference `json:"figures"` // by Column.Name
+}
+
+// Verdict is a threshold and what became of it.
+type Verdict struct {
+	Text      string        `json:"text"`      // as it was asked for
+	Contender string        `json:"contender"` // that it was held against
+	Figure    string        `json:"figure"`
+	Op        string        `json:"op"`    // one of < <= > >=
+	Limit     float64       `json:"limit"` // in the figure's unit
+	Value     engine.Figure `json:"value"` // a mean over seeds; null counts as crossed
+	Crossed   bool          `json:"crossed"`
 }

@@ -3,47 +3,45 @@ package report
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"gatewayd/benchlab/sim/measure"
 )
 
-// entry writes a named paragraph, its lines under each other.
+// Lines of text are at most wide; the names of paragraphs stand in a margin.
+const (
+	wide   = 150
+	margin = 11
+)
+
+// entry writes a named paragraph, its lines under each other; a long line goes on
+// in the next one.
 func entry(b *strings.Builder, name string, lines ...string) {
-	const width = 11
 	for _, l := range lines {
-		if l != "" {
-			fmt.Fprintf(b, "%s%s\n", pad(name, width), l)
+		if l == "" {
+			continue
+		}
+		for i, part := range wrap(l, wide-margin) {
+			if i > 0 {
+				part = "  " + part
+			}
+			fmt.Fprintf(b, "%s%s\n", pad(name, margin), part)
 			name = ""
 		}
 	}
 }
 
-// header says what was run.
-func (s *Setup) header(b *strings.Builder) {
-	t := &s.Trace
-	rate := 0.0
-	if t.Span > 0 {
-		rate = float64(t.Rows) / t.Span
+// wrap breaks a line at spaces.
+func wrap(line string, width int) []string {
+	var out []string
+	for utf8.RuneCountInString(line) > width {
+		at := strings.LastIndexByte(string([]rune(line)[:width]), ' ')
+		if at <= 0 {
+			break
+		}
+		out, line = append(out, line[:at]), line[at+1:]
 	}
-	entry(b, "trace", fmt.Sprintf("%s (%s): %s requests in %.1f s, %.2f req/s, mean prompt %.0f and answer %.0f tokens",
-		t.Name, t.Format, thousands(t.Rows), t.Span, rate, t.MeanInput, t.MeanOutput),
-		t.Origin,
-		"sha256 "+t.SHA256,
-		fmt.Sprintf("blocks of %d tokens, ids compared over: %s, %s", t.BlockTokens, t.Scope, t.Partial),
-		strings.Join(t.Notes, "; "))
-	p := &s.Profile
-	entry(b, "workers", fmt.Sprintf("%d x %s (%d x %s), KV cache of %s tokens each in blocks of %d",
-		s.Workers, p.Name, max(p.GPUs, 1), p.GPU, thousands(p.KVBlocks*p.BlockTokens), p.BlockTokens), s.zones())
-	entry(b, "run", fmt.Sprintf("seed %d, rate scale %v; virtual delays: plans %v ms, Route calls %v ms",
-		s.Seed, s.RateScale, s.PlanDelay*1e3, s.DecisionDelay*1e3))
-}
-
-func (s *Setup) zones() string {
-	var zones []string
-	for _, z := range s.Zones {
-		zones = append(zones, fmt.Sprintf("%s at %v gCO2e/kWh", z.Name, z.GramsPerKWh))
-	}
-	return fmt.Sprintf("in zones in turn: %s (%s); PUE %v", strings.Join(zones, ", "), s.Zones[0].Source, s.PUE)
+	return append(out, line)
 }
 
 // notes says what the figures mean and how they came about.
@@ -55,26 +53,46 @@ func (c *Comparison) notes(b *strings.Builder) {
 	}
 	entry(b, "decided", decided...)
 	entry(b, "problems", problems...)
+	entry(b, "warnings", c.Warnings...)
+	var verdicts []string
+	for i := range c.Thresholds {
+		verdicts = append(verdicts, c.Thresholds[i].String())
+	}
+	entry(b, "thresholds", verdicts...)
 	s := &c.Setup
-	entry(b, "figures", fmt.Sprintf("* best of the column; - unknown; percentiles by nearest rank, p99 only from %d samples on", measure.MinP99),
-		"KV hit: prompt tokens served from prefix caches, over all prompt tokens of completed requests",
-		"TTFT: arrival at the gateway to first token; TPOT: mean time of a request's later tokens",
-		"imbalance: highest over mean of the workers' completed requests, and of the tokens computed for them (uncached prompt and answer)",
-		fmt.Sprintf("goodput: completed requests with TTFT <= %v s and TPOT <= %v ms, per second from first arrival to last ending", s.TTFT, s.TPOT*1e3),
-		"prefill util: share of the workers' time in which a request waited for its first token there",
-		"energy: GPUs only and only while they step; carbon: that energy times PUE times the zone's intensity",
-		"churn: mean share of a key's workers replaced by a new plan (1 - Jaccard)")
+	about := []string{fmt.Sprintf("- unknown; percentiles by nearest rank, p99 only from %d samples on; SLO: TTFT <= %v s and TPOT <= %v ms",
+		measure.MinP99, s.TTFT, s.TPOT*1e3)}
+	var once []string
+	for _, k := range c.Figures {
+		about = append(about, k.Label+": "+k.About)
+		if !k.Sessions {
+			once = append(once, k.Label)
+		}
+	}
+	entry(b, "figures", about...)
+	entry(b, "intervals", c.Statistics.Method, c.Statistics.Correction,
+		"over seeds alone, because a run has one of each: "+strings.Join(once, ", "))
 }
 
-// decided says who placed how many requests, and why.
+// decided says who placed how many requests, and why, all seeds together.
 func (c *Contender) decided() string {
-	var parts []string
-	for i := 0; i < len(c.Decisions); {
-		d, n := c.Decisions[i], 0
-		for ; i < len(c.Decisions) && c.Decisions[i].Strategy == d.Strategy && c.Decisions[i].Reason == d.Reason; i++ {
-			n += c.Decisions[i].Count
+	type reason struct{ strategy, reason string }
+	counts := map[reason]int{}
+	var order []reason
+	all := 0
+	for i := range c.Runs {
+		for _, d := range c.Runs[i].Decisions {
+			r := reason{d.Strategy, d.Reason}
+			if counts[r] == 0 {
+				order = append(order, r)
+			}
+			counts[r] += d.Count
+			all += d.Count
 		}
-		parts = append(parts, fmt.Sprintf("%s %s %s", d.Strategy, d.Reason, thousands(n)))
+	}
+	var parts []string
+	for _, r := range order {
+		parts = append(parts, fmt.Sprintf("%s %s %.1f %%", r.strategy, r.reason, 100*float64(counts[r])/float64(all)))
 	}
 	if len(parts) == 0 {
 		parts = []string{"nothing"}
@@ -82,23 +100,44 @@ func (c *Contender) decided() string {
 	return c.Name + ": " + strings.Join(parts, ", ")
 }
 
-// problems lists what failed and which plans were not made.
+// problems lists what failed and which plans were not made, all seeds together.
 func (c *Contender) problems() []string {
-	var lines []string
-	for _, f := range c.Figures.Failures {
-		lines = append(lines, fmt.Sprintf("%s: %s requests failed, %s", c.Name, thousands(f.Count), f.Kind))
-	}
-	if f := &c.Figures; f.Completed < f.Requests && f.Requests >= measure.MinP99 {
-		p99 := "infinite"
-		if v, known := f.TTFT.P99All.Value(); known {
-			p99 = fmt.Sprintf("%.3f s", v)
+	var lines, kinds []string
+	failed, plans, first := map[string]int{}, map[string]int{}, map[string]string{}
+	var names []string
+	for i := range c.Runs {
+		for _, f := range c.Runs[i].Figures.Failures {
+			if failed[f.Kind] == 0 {
+				kinds = append(kinds, f.Kind)
+			}
+			failed[f.Kind] += f.Count
 		}
-		lines = append(lines, fmt.Sprintf("%s: the table's times are of completed requests; p99 of TTFT with failed ones as infinite is %s", c.Name, p99))
-	}
-	for _, s := range c.Strategies {
-		if s.Failed > 0 {
-			lines = append(lines, fmt.Sprintf("%s: %d plans of %s were not made, the first because: %s", c.Name, s.Failed, s.Name, s.FirstError))
+		for _, s := range c.Runs[i].Strategies {
+			if s.Failed > 0 && plans[s.Name] == 0 {
+				names = append(names, s.Name)
+				first[s.Name] = s.FirstError
+			}
+			plans[s.Name] += s.Failed
 		}
+	}
+	for _, k := range kinds {
+		lines = append(lines, fmt.Sprintf("%s: %s failed, %s", c.Name, count(failed[k], "request"), k))
+	}
+	for _, n := range names {
+		lines = append(lines, fmt.Sprintf("%s: %s of %s not made, the first because: %s", c.Name, count(plans[n], "plan"), n, first[n]))
 	}
 	return lines
+}
+
+// String says what became of a threshold.
+func (v *Verdict) String() string {
+	state := "kept"
+	if v.Crossed {
+		state = "crossed"
+	}
+	value := "unknown"
+	if x, known := v.Value.Value(); known {
+		value = fmt.Sprintf("%.6g", x)
+	}
+	return fmt.Sprintf("%s: %s by %s, which has %s %s", v.Text, state, v.Contender, v.Figure, value)
 }

@@ -1,108 +1,159 @@
 package report
 
 import (
-	"fmt"
+	"encoding/json"
 	"io"
-	"strings"
+	"math"
 
 	"gatewayd/benchlab/trace"
 )
 
-// TraceInfo is what a trace holds.
+// TraceInfo is what a trace holds. Numbers are rounded as the names' digits below
+// say; what a format does not have is left out.
 type TraceInfo struct {
-	Name        string     `json:"name"`
-	Origin      string     `json:"origin,omitempty"`
-	SHA256      string     `json:"sha256"`
-	Format      string     `json:"format"`
-	Rows        int        `json:"rows"`
-	BlockTokens int        `json:"block_size"`
-	Scope       string     `json:"block_scope"`
-	Partial     string     `json:"partial_block"`
-	Arrivals    Arrivals   `json:"arrivals"`
-	Input       Lengths    `json:"input"`
-	Output      Lengths    `json:"output"`
-	Cache       CacheBound `json:"infinite_cache"`
-	Sessions    Sessions   `json:"sessions"`
-	Notes       []string   `json:"notes"`
+	Name        string `json:"name"`
+	Origin      string `json:"origin,omitempty"`
+	SHA256      string `json:"sha256"`
+	Format      string `json:"format"`
+	Bytes       int64  `json:"bytes"`     // of the file
+	RawBytes    int64  `json:"raw_bytes"` // unpacked
+	Rows        int    `json:"rows"`
+	BlockTokens int    `json:"block_size"`
+	Scope       string `json:"block_scope"`
+	Partial     string `json:"partial_block"`
+	Ceil        *bool  `json:"hash_ids_is_ceil,omitempty"`
+
+	Arrivals *Arrivals          `json:"arrivals,omitempty"` // nil without a common clock
+	Input    Lengths            `json:"input"`
+	Output   Lengths            `json:"output"`
+	InTotal  int                `json:"total_input_tokens"`
+	OutTotal int                `json:"total_output_tokens"`
+	Cache    CacheBound         `json:"infinite_cache"`
+	LRU      map[string]float64 `json:"lru_single_cache_block_hit,omitempty"` // by blocks of the cache
+	Roots    *Roots             `json:"roots,omitempty"`
+	Sessions SessionInfo        `json:"sessions"`
+	Passages *Passages          `json:"passages,omitempty"`
+	*Sheet                      // of a CSV file
+	*Agents                     // of Claude Code sessions
+	Notes    []string           `json:"notes"`
 }
 
 // Arrivals sums up arrival times.
 type Arrivals struct {
-	Span     float64 `json:"span_s"`
-	Rate     float64 `json:"rate_per_s"`
-	Distinct int     `json:"distinct_timestamps"`
-	GapCV    float64 `json:"interarrival_cv"`
-	Tick     float64 `json:"tick_s"` // of the recorder; 0 if none is seen
+	Span      float64 `json:"span_s"`
+	Rate      float64 `json:"rate_per_s"`
+	Distinct  int     `json:"distinct_timestamps"`
+	GapCV     float64 `json:"interarrival_cv"`
+	ZeroGaps  float64 `json:"zero_interarrival_share"`
+	IDC1      float64 `json:"idc_1s"`
+	IDC10     float64 `json:"idc_10s"`
+	IDC60     float64 `json:"idc_60s"`
+	Monotonic bool    `json:"monotonic"` // in the file
+	Tick      float64 `json:"tick_s"`    // of the recorder; 0 if none is seen
 }
 
 // Lengths sums up token counts.
 type Lengths struct {
 	Mean float64 `json:"mean"`
+	P10  int     `json:"p10"`
 	P50  int     `json:"p50"`
+	P90  int     `json:"p90"`
 	P99  int     `json:"p99"`
 	Max  int     `json:"max"`
 }
 
-// CacheBound is what one prefix cache that never evicts would serve.
+// Times sums up times or shares.
+type Times struct {
+	Mean float64 `json:"mean"`
+	P10  float64 `json:"p10"`
+	P50  float64 `json:"p50"`
+	P90  float64 `json:"p90"`
+	P99  float64 `json:"p99"`
+	Max  float64 `json:"max"`
+}
+
+// CacheBound is what one prefix cache that never evicts would serve, within the
+// scope of the trace's ids.
 type CacheBound struct {
-	BlockRefs      int     `json:"block_refs"`
-	DistinctBlocks int     `json:"distinct_blocks"`
-	BlockHit       float64 `json:"block_hit"`
-	TokenHit       float64 `json:"token_hit"`
-	Unchained      int     `json:"unchained_ids"`
+	TokenHit       float64  `json:"token_hit"`
+	BlockHit       float64  `json:"block_hit"`
+	BlockRefs      int      `json:"block_refs"`
+	DistinctBlocks int      `json:"distinct_blocks"`
+	AnyHit         float64  `json:"requests_any_hit"`
+	Hit90          float64  `json:"requests_ge90pct_hit"`
+	Unchained      int      `json:"unchained_ids"`
+	PrefixHit      *float64 `json:"prefix_order_token_hit,omitempty"`         // of prompts made of parts: TokenHit
+	ContentHit     *float64 `json:"position_independent_token_hit,omitempty"` // if order did not matter
 }
 
-// Sessions counts the sessions that are recorded or inferred.
-type Sessions struct {
-	Count     int     `json:"count"`
-	MultiTurn int     `json:"multi_turn"`
-	MaxTurns  int     `json:"turns_max"`
-	FollowUps float64 `json:"requests_with_parent_share"`
+// Roots says how prompts begin.
+type Roots struct {
+	FirstBlocks int     `json:"distinct_first_block"`
+	FirstTwo    int     `json:"distinct_first_two"`
+	TopFirst    float64 `json:"top10_first_block_share"`
+	TopFirstTwo float64 `json:"top10_first_two_share"`
 }
 
-// NewTraceInfo sums up a trace whose file has the given checksum.
-func NewTraceInfo(t *trace.Trace, sha256 string) TraceInfo {
-	in := t.Info()
-	length := func(l trace.Lengths) Lengths { return Lengths(l) }
-	return TraceInfo{
-		Name: t.Name, Origin: t.Origin, SHA256: sha256, Format: t.Format,
-		Rows: in.Rows, BlockTokens: t.BlockTokens, Scope: t.Scope.String(), Partial: t.Partial.String(),
-		Arrivals: Arrivals{in.Span.Seconds(), in.RatePerS, in.DistinctTimes, in.GapCV, in.Tick.Seconds()},
-		Input:    length(in.Input), Output: length(in.Output),
-		Cache:    CacheBound{in.Reuse.BlockRefs, in.Reuse.DistinctBlocks, in.Reuse.BlockHit, in.Reuse.TokenHit, in.Reuse.Unchained},
-		Sessions: Sessions(in.Sessions),
-		Notes:    append([]string{}, t.Notes...),
-	}
+// Passages counts retrieved passages.
+type Passages struct {
+	Distinct int     `json:"distinct"`
+	Refs     int     `json:"refs"`
+	TopShare float64 `json:"top10_share"`
+}
+
+// Sheet is what a CSV file says besides its rows.
+type Sheet struct {
+	CRLF  bool   `json:"crlf"`
+	First string `json:"first,omitempty"` // timestamp as written
+	Last  string `json:"last,omitempty"`
 }
 
 // WriteJSON writes the figures as indented JSON.
 func (t *TraceInfo) WriteJSON(w io.Writer) error { return writeJSON(w, t) }
 
-// WriteText writes the figures for people.
-func (t *TraceInfo) WriteText(w io.Writer) error {
-	var b strings.Builder
-	entry(&b, "trace", fmt.Sprintf("%s (%s), %s requests", t.Name, t.Format, thousands(t.Rows)),
-		t.Origin, "sha256 "+t.SHA256, strings.Join(t.Notes, "; "))
-	a := &t.Arrivals
-	tick := "none"
-	if a.Tick > 0 {
-		tick = fmt.Sprintf("%.3f s", a.Tick)
+// SessionInfo counts the sessions that are recorded or inferred. Where sessions
+// are the rows of a file it is their number alone.
+type SessionInfo struct {
+	Count     int
+	Inferred  bool
+	Plain     bool // the number alone
+	MultiTurn int
+	MaxTurns  int
+	TurnsP99  int
+	MeanTurns float64
+	InMulti   float64
+	FollowUps float64
+	Gaps      Times // s
+}
+
+// MarshalJSON writes a number or an object.
+func (s SessionInfo) MarshalJSON() ([]byte, error) {
+	if s.Plain {
+		return json.Marshal(s.Count)
 	}
-	entry(&b, "arrivals", fmt.Sprintf("%.1f s, %.4f req/s, coefficient of variation of gaps %.2f", a.Span, a.Rate, a.GapCV),
-		fmt.Sprintf("%s distinct times, recorder's tick: %s", thousands(a.Distinct), tick))
-	for _, l := range []struct {
-		name string
-		Lengths
-	}{{"prompts", t.Input}, {"answers", t.Output}} {
-		entry(&b, l.name, fmt.Sprintf("tokens: mean %.2f, p50 %s, p99 %s, max %s", l.Mean, thousands(l.P50), thousands(l.P99), thousands(l.Max)))
+	o := map[string]any{
+		"count": s.Count, "multi_turn": s.MultiTurn, "turns_max": s.MaxTurns, "turns_mean": round(s.MeanTurns, 3),
+		"turns_p99": s.TurnsP99, "requests_in_multi_turn_share": s.InMulti, "requests_with_parent_share": s.FollowUps,
 	}
-	c := &t.Cache
-	entry(&b, "blocks", fmt.Sprintf("of %d tokens, ids compared over: %s, %s", t.BlockTokens, t.Scope, t.Partial),
-		fmt.Sprintf("%s in all, %s distinct, %d ids under two predecessors", thousands(c.BlockRefs), thousands(c.DistinctBlocks), c.Unchained))
-	entry(&b, "caching", fmt.Sprintf("a cache that never evicts serves %.5f of the blocks, %.5f of the prompt tokens", c.BlockHit, c.TokenHit))
-	s := &t.Sessions
-	entry(&b, "sessions", fmt.Sprintf("%s, %s of them with follow-ups, at most %d turns; %.1f %% of the requests follow up",
-		thousands(s.Count), thousands(s.MultiTurn), s.MaxTurns, s.FollowUps*100))
-	_, err := io.WriteString(w, b.String())
-	return err
+	if s.Inferred {
+		o["inferred_sessions"], o["multi_turn_sessions"], o["turns_per_session_mean"] = s.Count, s.MultiTurn, round(s.MeanTurns, 2)
+	}
+	if s.FollowUps > 0 {
+		o["gap_s"] = s.Gaps
+	}
+	return json.Marshal(o)
+}
+
+func round(x float64, digits int) float64 {
+	scale := math.Pow10(digits)
+	return math.Round(x*scale) / scale
+}
+
+func lengths(d trace.Distribution[int]) Lengths {
+	return Lengths{round(d.Mean, 2), d.P10, d.P50, d.P90, d.P99, d.Max}
+}
+
+func times(d trace.Distribution[float64], digits int) Times {
+	r := func(x float64) float64 { return round(x, digits) }
+	return Times{round(d.Mean, 2), r(d.P10), r(d.P50), r(d.P90), r(d.P99), r(d.Max)}
 }

@@ -6,12 +6,19 @@ import "gatewayd/pkg/router"
 type eventKind uint8
 
 const (
-	stepEnds  eventKind = iota // of machine who
-	planReady                  // of link who
-	answered                   // by the strategy that job who asks
-	timedOut                   // job who, waiting in the gateway's queue
-	ticks                      // the gateway's clock
-	arrives                    // row who of the trace
+	stepEnds    eventKind = iota // of machine who
+	faultEnds                    // number who of the schedule
+	faultBegins                  // number who of the schedule
+	noticed                      // by the gateways: machine who
+	planReady                    // at gateway who, of the link in turn
+	answered                     // by the strategy that job who asks, or by the store
+	timedOut                     // job who, waiting in its gateway's queue
+	scrapes                      // of gateway who
+	ticks                        // the clock of all gateways
+	syncs                        // of gateway who
+	plans                        // of gateway who may be due
+	wakes                        // at gateway who a request's wait is over
+	arrives                      // row who of the trace
 )
 
 // event is one entry of the agenda.

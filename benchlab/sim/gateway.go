@@ -1,196 +1,221 @@
 package sim
 
 import (
-	"cmp"
-	"errors"
+	"fmt"
 	"slices"
 
-	"gatewayd/benchlab/engine"
-	"gatewayd/benchlab/sim/measure"
 	"gatewayd/pkg/router"
 )
 
-// gateway drives the core as a gateway does.
+// gateway drives one core as a gateway does.
 type gateway struct {
-	core    *router.Core
-	chain   []strategy
-	number  map[string]int32 // of machines, by worker ID
+	number int32
+	core   *router.Core
+	chain  []strategy
+	life   uint64 // counts its starts; events of earlier lives are stale
+	downs  int    // crashes that are not over
+	cuts   int    // from the shared store
+
 	waiting map[uint64]int32 // slots of jobs in the core's queue, by ticket ID
-	counts  map[reason]int
+	queued  int              // of them, as the series knows
+	touched bool             // listed in lab.touched
+	named   bool             // some strategy sees requests by their names
 	events  []router.Event
+	writes  []router.Write
+
+	fence  uint64      // of the planning lease; 0: another gateway plans
+	fenced router.Time // when the fence was given
+	solo   bool        // it plans alone
+	heard  []bool      // gateways whose figures it has
 }
 
-// reason is why a request was placed.
-type reason struct{ strategy, reason, fallback string }
+// openGateways starts the gateways at time 0.
+func (l *lab) openGateways() error {
+	n := l.config.Options.Gateways
+	l.gateways = make([]gateway, n)
+	l.store.init(n, len(l.config.Chain))
+	l.tallies, l.tables = make([]tally, len(l.config.Chain)), make([]table, len(l.config.Chain))
+	for i := range n {
+		g := &l.gateways[i]
+		g.number = int32(i)
+		chain := l.config.Chain
+		if i > 0 {
+			var err error
+			if chain, err = l.chainFor(i); err != nil {
+				return err
+			}
+		}
+		if err := l.open(g, chain); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
-func (l *lab) openGateway() error {
-	g := gateway{number: map[string]int32{}, waiting: map[uint64]int32{}, counts: map[reason]int{}}
+// chainFor makes the chain of a gateway that starts later than the first.
+func (l *lab) chainFor(n int) ([]Link, error) {
+	if len(l.config.Chain) == 0 {
+		return nil, nil
+	}
+	chain, err := l.config.Open(n)
+	if err != nil {
+		return nil, fmt.Errorf("simulation: chain of gateway %d: %w", n, err)
+	}
+	same := func(a, b Link) bool { return a.Name == b.Name }
+	if !slices.EqualFunc(chain, l.config.Chain, same) {
+		return nil, fmt.Errorf("simulation: gateway %d has other strategies than the first one", n)
+	}
+	for _, k := range chain {
+		if err := Check(k.Name, k.Instance); err != nil {
+			return nil, err
+		}
+	}
+	return chain, nil
+}
+
+// open starts a gateway, which knows nothing but the fleet.
+func (l *lab) open(g *gateway, chain []Link) error {
+	shared := len(l.gateways) > 1
+	g.life++
+	*g = gateway{number: g.number, life: g.life, cuts: g.cuts, waiting: map[uint64]int32{}, solo: !shared, heard: make([]bool, len(l.gateways))}
+	purpose := "core"
+	if g.number > 0 || g.life > 1 {
+		purpose = fmt.Sprintf("core %d life %d", g.number, g.life)
+	}
 	// A simulated request never gets lost, however long it takes.
-	config := router.Config{Pool: "sim", Seed: stream(l.config.Seed, "core"), MaxLife: 1<<63 - 1}
-	for _, k := range l.config.Chain {
-		config.Links = append(config.Links, router.Link{Name: k.Name, Info: k.Instance.Info()})
+	config := router.Config{Pool: "sim", Seed: stream(l.config.Seed, purpose), MaxLife: 1<<63 - 1}
+	if shared {
+		config.FetchDeadline = fetchBudget
+		config.PeerLife = max(minPeerLife, leaseIntervals*l.config.Options.SyncInterval)
+	}
+	for _, k := range chain {
+		info := k.Instance.Info()
+		config.Links = append(config.Links, router.Link{Name: k.Name, Info: info})
 		g.chain = append(g.chain, newStrategy(k))
+		if o, ok := k.Instance.(*oracle); ok {
+			o.lab = l
+		}
+		g.named = g.named || info.Routes || len(info.Observes) > 0
 	}
 	var err error
 	if g.core, err = router.New(config); err != nil {
 		return err
 	}
-	for i, w := range l.config.Workers {
-		g.number[w.ID] = int32(i)
+	l.up = append(l.up, g.number)
+	slices.Sort(l.up)
+	if err := l.setFleet(g); err != nil {
+		return err
 	}
-	l.gateway = g
-	return l.setFleet()
+	phase := func(interval int64) router.Time {
+		return l.now + router.Time(interval*int64(g.number)/int64(len(l.gateways)))
+	}
+	l.agenda.add(event{at: phase(int64(l.config.Options.ScrapeInterval)), kind: scrapes, who: g.number, turn: g.life})
+	if shared {
+		l.agenda.add(event{at: phase(int64(l.config.Options.SyncInterval)), kind: syncs, who: g.number, turn: g.life})
+	}
+	return nil
 }
 
-// setFleet tells the core of the workers, with the grid's intensity as of now.
-func (l *lab) setFleet() error {
-	members := make([]router.Member, len(l.config.Workers))
-	for i, w := range l.config.Workers {
-		members[i] = router.Member{Worker: w.Worker}
-		if g := &members[i].Carbon.GramsPerKWh; g.Known() {
-			g.At = l.now
-		}
-	}
-	return l.gateway.core.SetFleet(l.now, members)
-}
-
-// perform does what the core asks for a job, until it has to wait for something.
-func (l *lab) perform(slot int32, step router.Step) {
-	for l.err == nil {
-		j := &l.jobs.slots[slot]
-		j.ticket = step.Ticket
-		switch step.Kind {
-		case router.DoDispatch:
-			l.dispatch(slot, &step)
-			return
-		case router.DoAsk:
-			d := l.ask(&step)
-			if delay := l.config.Options.DecisionDelay; delay > 0 {
-				l.answerLater(slot, d, l.now.Add(delay), step.Deadline)
-				return
-			}
-			step = l.gateway.core.Answer(l.now, step.Ticket, d, true)
-		case router.DoWait:
-			l.gateway.waiting[step.Ticket.ID] = slot
-			l.agenda.add(event{at: step.Deadline, kind: timedOut, who: slot, turn: step.Ticket.ID})
-			return
-		case router.DoRefuse:
-			l.end(slot, refused(step.Refusal.Code))
-			return
-		default:
-			l.broken("the core answered a new ticket of request %d with step kind %d", j.row, step.Kind)
-		}
-	}
-}
-
-// dispatch sends a job to the worker that the core chose.
-func (l *lab) dispatch(slot int32, step *router.Step) {
-	g, j := &l.gateway, &l.jobs.slots[slot]
-	who, ok := g.number[step.Worker.ID]
-	if !ok {
-		l.broken("the core sent request %d to worker %q, which is not in the fleet", j.row, step.Worker.ID)
+// gatewayEvent makes happen what was planned for a gateway, unless it has
+// crashed since.
+func (l *lab) gatewayEvent(e event) {
+	g := &l.gateways[e.who]
+	if g.downs > 0 || g.life != e.turn&(1<<linkShift-1) {
 		return
 	}
-	g.counts[reason{step.Receipt.Strategy, step.Receipt.Reason, step.Receipt.Fallback}]++
-	l.requests[j.row].Worker = int16(who)
-	err := l.submit(who, l.jobs.work(slot))
-	switch {
-	case err == nil:
-		return
-	case errors.Is(err, engine.ErrTooLarge):
-		g.core.Finish(l.now, j.ticket, router.Ending{Outcome: router.Failed})
-		l.requests[j.row].Worker = -1
-		l.end(slot, measure.TooLarge)
-		l.wake()
-	default:
-		l.broken("worker %s did not take request %d: %v", step.Worker.ID, j.row, err)
+	switch e.kind {
+	case planReady:
+		l.planReady(g, int(e.turn>>linkShift))
+	case scrapes:
+		l.scrape(g)
+		l.agenda.add(event{at: l.now.Add(l.config.Options.ScrapeInterval), kind: scrapes, who: e.who, turn: e.turn})
+	case syncs:
+		l.exchange(g)
+		l.agenda.add(event{at: l.now.Add(l.config.Options.SyncInterval), kind: syncs, who: e.who, turn: e.turn})
+	case plans:
+		l.plan(g)
+	case wakes:
+		l.touch(g)
 	}
 }
 
-// ask has a strategy decide, after it has seen what happened before.
-func (l *lab) ask(step *router.Step) router.Decision {
-	k := &l.gateway.chain[step.Link]
-	l.observe(step.Link)
-	return k.router.Route(step.Input)
-}
+// linkShift is where a plan's link stands in an event's turn, above the life.
+const linkShift = 32
 
-func (l *lab) answerLater(slot int32, d router.Decision, at, deadline router.Time) {
-	j := &l.jobs.slots[slot]
-	j.answer, j.inTime = d, at < deadline
-	l.agenda.add(event{at: min(at, deadline), kind: answered, who: slot})
-}
-
-func (l *lab) answered(e event) {
-	j := &l.jobs.slots[e.who]
-	l.perform(e.who, l.gateway.core.Answer(l.now, j.ticket, j.answer, j.inTime))
-}
-
-// timedOut ends a wait in the gateway's queue, unless it is over.
-func (l *lab) timedOut(e event) {
-	if slot, ok := l.gateway.waiting[e.turn]; ok && slot == e.who {
-		delete(l.gateway.waiting, e.turn)
-		l.perform(slot, l.gateway.core.Timeout(l.now, l.jobs.slots[slot].ticket))
-	}
-}
-
-// wake lets waiting requests go on, as far as workers are free.
-func (l *lab) wake() {
-	g := &l.gateway
-	for l.err == nil && g.core.Waiting() > 0 {
-		step, ok := g.core.Wake(l.now)
-		if !ok {
-			return
+// setFleet tells a gateway of the workers as far as gateways know, with the
+// grid's intensity as of now.
+func (l *lab) setFleet(g *gateway) error {
+	members := make([]router.Member, 0, len(l.machines))
+	for i := range l.machines {
+		m := &l.machines[i]
+		if m.known.incarnation == 0 {
+			continue
 		}
-		slot, ok := g.waiting[step.Ticket.ID]
-		if !ok {
-			l.broken("the core woke a request that does not wait")
-			return
+		w := router.Member{Worker: l.config.Workers[i].Worker, Down: m.known.down || m.known.draining}
+		w.Incarnation = m.known.incarnation
+		if c := &w.Carbon.GramsPerKWh; c.Known() {
+			c.At = l.now
 		}
-		delete(g.waiting, step.Ticket.ID)
-		l.perform(slot, step)
+		members = append(members, w)
+	}
+	if err := g.core.SetFleet(l.now, members); err != nil {
+		return err
+	}
+	l.planAt(g, l.now)
+	l.touch(g)
+	return nil
+}
+
+// refleet tells every gateway of the workers.
+func (l *lab) refleet() {
+	for _, n := range l.up {
+		if err := l.setFleet(&l.gateways[n]); err != nil {
+			l.broken("%v", err)
+		}
 	}
 }
 
-// deliver gives every strategy the events that it observes.
-func (l *lab) deliver() {
-	for i := range l.gateway.chain {
-		l.observe(i)
+// touch has a gateway's queue and writes looked at before anything else happens.
+func (l *lab) touch(g *gateway) {
+	if !g.touched {
+		g.touched = true
+		l.touched = append(l.touched, g.number)
 	}
 }
 
-func (l *lab) observe(i int) {
-	g := &l.gateway
+// settle lets waiting requests go on, as far as workers are free, and stores what
+// gateways share.
+func (l *lab) settle() {
+	for i := 0; i < len(l.touched); i++ {
+		g := &l.gateways[l.touched[i]]
+		g.touched = false
+		if g.downs > 0 {
+			continue
+		}
+		l.wake(g)
+		if len(l.gateways) > 1 {
+			l.storeWrites(g)
+		}
+		if n := g.core.Waiting(); n != g.queued {
+			l.series.change(l.now, len(l.machines), n-g.queued)
+			g.queued = n
+		}
+	}
+	l.touched = l.touched[:0]
+}
+
+// deliver gives every strategy of a gateway the events that it observes.
+func (l *lab) deliver(g *gateway) {
+	for i := range g.chain {
+		g.observe(i)
+	}
+}
+
+func (g *gateway) observe(i int) {
 	if g.chain[i].observer == nil {
 		return
 	}
 	if g.events = g.core.TakeEvents(i, g.events[:0]); len(g.events) > 0 {
 		g.chain[i].observer.Observe(slices.Clone(g.events))
 	}
-}
-
-func refused(code router.RefusalCode) measure.Outcome {
-	switch code {
-	case router.QueueFull:
-		return measure.QueueFull
-	case router.WaitedLong:
-		return measure.QueueTimeout
-	case router.ByStrategy:
-		return measure.RefusedByStrategy
-	case router.NoAttempt:
-		return measure.AttemptsExhausted
-	default:
-		return measure.NoWorker
-	}
-}
-
-// decided lists the counts in a fixed order.
-func (g *gateway) decided() []measure.Decision {
-	out := make([]measure.Decision, 0, len(g.counts))
-	for r, n := range g.counts {
-		out = append(out, measure.Decision{Strategy: r.strategy, Reason: r.reason, Fallback: r.fallback, Count: n})
-	}
-	slices.SortFunc(out, func(a, b measure.Decision) int {
-		return cmp.Or(cmp.Compare(a.Strategy, b.Strategy), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Fallback, b.Fallback))
-	})
-	return out
 }

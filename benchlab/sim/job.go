@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"fmt"
 	"strconv"
 
 	"gatewayd/benchlab/engine"
@@ -10,43 +9,48 @@ import (
 	"gatewayd/pkg/router"
 )
 
+// jobState is what an open request is waiting for.
+type jobState uint8
+
+const (
+	idle     jobState = iota // nothing: it is being looked at
+	asking                   // a strategy's answer
+	fetching                 // shared facts
+	waiting                  // a worker
+	running                  // its worker
+)
+
 // job is a request between its arrival and its ending.
 type job struct {
-	row    int32
-	ticket router.Ticket
-	// blocks are the prompt's blocks in the engines' size and own the trace's;
-	// engine and core read them until the request ends.
-	blocks, own []uint64
-	answer      router.Decision // of a strategy that takes its time
-	inTime      bool
+	row     int32
+	gateway int32
+	serial  uint64 // of the requests opened so far, 0 if the slot is unused
+	ticket  router.Ticket
+	state   jobState
+	first   bool  // its first token came
+	pending int32 // uncached prompt tokens that its worker has to compute
+	inTime  bool  // the answer will be
+	sought  sought
+	blocks  []uint64        // of the prompt, read by engine and core until the request ends
+	own     []uint64        // room for blocks that are not the trace's
+	answer  router.Decision // of a strategy that takes its time
+	facts   []router.FactKey
+	until   router.Time // when its wait is over
 }
 
 // jobs are the open requests, by slot. Slots and their buffers are reused.
 type jobs struct {
-	trace  *trace.Trace
-	small  trace.Expander // into the engines' blocks
-	same   trace.Expander // into blocks of the trace's size, free of session scope
-	slots  []job
-	unused []int32
+	trace   *trace.Trace
+	slots   []job
+	unused  []int32
+	serial  uint64
+	protect bool
 }
 
-func (q *jobs) init(t *trace.Trace, machines []machine) (err error) {
-	size := machines[0].engine.Profile().BlockTokens
-	for i := range machines {
-		if other := machines[i].engine.Profile().BlockTokens; other != size {
-			return fmt.Errorf("simulation: workers with KV blocks of %d and of %d tokens; give all the same", size, other)
-		}
-	}
-	if q.small, err = t.Expander(size); err != nil {
-		return err
-	}
-	q.trace = t
-	q.same, err = t.Expander(t.BlockTokens)
-	return err
-}
+func (q *jobs) init(c Config) { q.trace, q.protect = c.Trace, c.Options.Protect }
 
 // open takes a slot for a row of the trace.
-func (q *jobs) open(row int) int32 {
+func (q *jobs) open(row int, gateway int32) int32 {
 	var slot int32
 	if n := len(q.unused); n > 0 {
 		slot, q.unused = q.unused[n-1], q.unused[:n-1]
@@ -55,28 +59,40 @@ func (q *jobs) open(row int) int32 {
 		slot = int32(len(q.slots) - 1)
 	}
 	j, r := &q.slots[slot], &q.trace.Requests[row]
-	*j = job{row: int32(row), blocks: q.small.Append(j.blocks[:0], r), own: j.own[:0]}
+	q.serial++
+	*j = job{row: int32(row), gateway: gateway, serial: q.serial, blocks: r.Blocks, own: j.own[:0]}
 	if q.trace.Scope != trace.ScopeGlobal {
-		j.own = q.same.Append(j.own, r)
+		salt := scoped(q.trace, r)
+		for _, b := range r.Blocks {
+			j.own = append(j.own, router.Mix(b^salt))
+		}
+		j.blocks = j.own
 	}
 	return slot
 }
 
-func (q *jobs) close(slot int32) { q.unused = append(q.unused, slot) }
+func (q *jobs) close(slot int32) {
+	j := &q.slots[slot]
+	*j = job{own: j.own}
+	q.unused = append(q.unused, slot)
+}
+
+// count is how many requests are open.
+func (q *jobs) count() int { return len(q.slots) - len(q.unused) }
 
 // request is what the gateway's core learns of a job. Clients state no limit of
 // tokens, so nobody knows the length of an answer ahead.
-func (q *jobs) request(slot int32) router.Request {
+func (q *jobs) request(slot int32, named bool) router.Request {
 	j := &q.slots[slot]
 	r := &q.trace.Requests[j.row]
-	blocks := r.Blocks
-	if q.trace.Scope != trace.ScopeGlobal {
-		blocks = j.own
+	out := router.Request{
+		Key: key(r.Session), Tenant: r.Tenant,
+		PromptTokens: r.Input, Blocks: j.blocks, BlockTokens: q.trace.BlockTokens,
 	}
-	return router.Request{
-		ID: strconv.Itoa(int(j.row)), Key: key(r.Session),
-		PromptTokens: r.Input, Blocks: blocks, BlockTokens: q.trace.BlockTokens,
+	if named {
+		out.ID = strconv.Itoa(int(j.row))
 	}
+	return out
 }
 
 // key is the affinity key of a session, 0 if there is none.
@@ -91,22 +107,43 @@ func key(session uint64) uint64 {
 func (q *jobs) work(slot int32) engine.Request {
 	j := &q.slots[slot]
 	r := &q.trace.Requests[j.row]
-	return engine.Request{ID: uint64(slot), PromptTokens: r.Input, OutputTokens: r.Output, Blocks: j.blocks}
+	out := engine.Request{
+		ID: uint64(slot), PromptTokens: r.Input, OutputTokens: r.Output,
+		Blocks: j.blocks, BlockTokens: q.trace.BlockTokens,
+	}
+	if q.protect {
+		out.Owner = key(r.Session)
+	}
+	return out
 }
 
-// arrive begins the life of a request.
+// arrive begins the life of a request, at one of the gateways that are up.
 func (l *lab) arrive(row int) {
-	l.expect(row + 1)
-	l.requests[row].Arrived = l.sinceStart()
-	l.requests[row].Prompt = int32(l.config.Trace.Requests[row].Input)
-	slot := l.jobs.open(row)
-	l.perform(slot, l.gateway.core.Arrive(l.now, l.jobs.request(slot)))
+	if l.isRoot(row) {
+		l.expect(row + 1)
+	}
+	r := &l.requests[row]
+	r.Arrived, r.Prompt = l.sinceStart(), int32(l.config.Trace.Requests[row].Input)
+	if len(l.up) == 0 {
+		slot := l.jobs.open(row, 0)
+		l.end(slot, measure.NoGateway)
+		return
+	}
+	n := l.up[0]
+	if len(l.up) > 1 {
+		n = l.up[router.Mix(stream(l.config.Seed, "gateways")^uint64(row))%uint64(len(l.up))]
+	}
+	g := &l.gateways[n]
+	slot := l.jobs.open(row, n)
+	r.Gateway = uint8(n)
+	l.perform(slot, g.core.Arrive(l.now, l.jobs.request(slot, g.named)))
 }
 
 func (l *lab) firstToken(slot int32) {
 	j := &l.jobs.slots[slot]
+	j.first = true
 	l.requests[j.row].First = l.sinceStart()
-	l.gateway.core.FirstToken(l.now, j.ticket)
+	l.gateways[j.gateway].core.FirstToken(l.now, j.ticket)
 }
 
 // finished is the good end of a request.
@@ -114,23 +151,44 @@ func (l *lab) finished(slot int32, v engine.Event) {
 	j := &l.jobs.slots[slot]
 	r := &l.requests[j.row]
 	r.Output, r.Cached = int32(v.Tokens), int32(v.Cached)
+	r.Misses = l.missed(j, r)
 	if v.Tokens == 0 {
 		r.First = l.sinceStart()
 	}
-	l.gateway.core.Finish(l.now, j.ticket, router.Ending{Outcome: router.Completed, Usage: router.Usage{
+	g := &l.gateways[j.gateway]
+	g.core.Finish(l.now, j.ticket, router.Ending{Outcome: router.Completed, Usage: router.Usage{
 		PromptTokens: int(r.Prompt), OutputTokens: v.Tokens, CachedTokens: v.Cached,
 	}})
+	l.touch(g)
 	l.end(slot, measure.Complete)
+}
+
+// lost is what the failure of its worker does to a request: before the first
+// token another worker is tried, after it the answer is broken.
+func (l *lab) lost(slot int32) {
+	j := &l.jobs.slots[slot]
+	g := &l.gateways[j.gateway]
+	l.touch(g)
+	if !j.first {
+		l.perform(slot, g.core.Retry(l.now, j.ticket))
+		return
+	}
+	g.core.Finish(l.now, j.ticket, router.Ending{Outcome: router.Failed})
+	l.end(slot, measure.WorkerLost)
 }
 
 // end is the one place where a request ends.
 func (l *lab) end(slot int32, outcome measure.Outcome) {
-	r := &l.requests[l.jobs.slots[slot].row]
+	row := l.jobs.slots[slot].row
+	r := &l.requests[row]
 	if r.Outcome != measure.Pending {
-		l.broken("request %d ended as %v after it had ended as %v", l.jobs.slots[slot].row, outcome, r.Outcome)
+		l.broken("request %d ended as %v after it had ended as %v", row, outcome, r.Outcome)
 		return
 	}
 	r.Outcome, r.Ended = outcome, l.sinceStart()
 	l.left--
 	l.jobs.close(slot)
+	if l.config.Options.Timing == Sessions {
+		l.follow(row)
+	}
 }

@@ -23,7 +23,7 @@ func every(n int) *trace.Trace {
 // TestPlans sends one key to worker 1 by the first plan and to worker 0 by the
 // second and the fourth. The first is made at the start, one second before the
 // traffic; each is in force half a second later and the next one is due 10 s after
-// that, at a tick.
+// that, as in a gateway.
 func TestPlans(t *testing.T) {
 	made := 0
 	s := &custom{info: router.Info{Plans: true}}
@@ -41,10 +41,10 @@ func TestPlans(t *testing.T) {
 	c := Config{Trace: every(40), Workers: Fleet(2, tenfold()), Chain: only(s)}
 	c.Options.PlanDelay = 500 * ms
 	r := run(t, c)
-	// Made at -1, 10, 21 (fails), 31 s; in force from the half second on.
+	// Made at -1, 9.5, 20 (fails) and 30 s.
 	for i := range r.Requests {
 		want := int16(1)
-		if i >= 11 {
+		if i >= 10 {
 			want = 0
 		}
 		if got := r.Requests[i].Worker; got != want {
@@ -83,6 +83,70 @@ func TestRenewal(t *testing.T) {
 	})
 	if oldest > time.Hour || oldest < 50*time.Minute {
 		t.Errorf("the oldest intensity was %v old, want nearly an hour and no more", oldest)
+	}
+}
+
+// TestStaleness shows strategies figures as old as the interval at which they are
+// read, and older ones while reading fails.
+func TestStaleness(t *testing.T) {
+	for _, x := range []struct {
+		interval time.Duration
+		fault    string
+		oldest   time.Duration
+	}{{0, "", time.Second}, {5 * time.Second, "", 5 * time.Second}, {time.Second, "stale-metrics@10s+9500ms", 11 * time.Second}} {
+		oldest := time.Duration(0)
+		s := &custom{info: router.Info{Routes: true}, route: func(in router.Input) router.Decision {
+			oldest = max(oldest, in.Workers[0].Load.KVUsed.Age(in.Now))
+			return router.Decision{}
+		}}
+		var requests []trace.Request
+		for i := range 300 {
+			requests = append(requests, call(time.Duration(i)*100*ms, 10, 1, 0))
+		}
+		c := Config{Trace: traffic(requests...), Workers: Fleet(1, tenfold()), Chain: only(s)}
+		c.Options.ScrapeInterval = x.interval
+		if x.fault != "" {
+			f, err := ParseFault(x.fault)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Options.Faults = []Fault{f}
+		}
+		run(t, c)
+		if oldest < x.oldest-200*ms || oldest > x.oldest {
+			t.Errorf("interval %v, fault %q: the oldest figure was %v old, want nearly %v", x.interval, x.fault, oldest, x.oldest)
+		}
+	}
+}
+
+// TestProtect has one key with a place at the only worker, and so much other
+// traffic that its blocks would be evicted.
+func TestProtect(t *testing.T) {
+	for _, protect := range []bool{false, true} {
+		s := &custom{info: router.Info{Plans: true}, plan: func(in router.PlanInput) (router.Plan, error) {
+			p := router.Plan{Workers: []router.WorkerRef{{ID: in.Fleet.Workers[0].ID, Incarnation: 1}}}
+			p.Table.Append(key(5), 0)
+			return p, nil
+		}}
+		requests := []trace.Request{call(0, 160, 1, 5, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)}
+		for i := range 20 {
+			r := call(time.Duration(1+i)*5*time.Second, 160, 1, 6)
+			for k := range 10 {
+				r.Blocks = append(r.Blocks, uint64(1000+100*i+k))
+			}
+			requests = append(requests, r)
+		}
+		again := requests[0]
+		again.At = 110 * time.Second
+		c := Config{Trace: traffic(append(requests, again)...), Workers: Fleet(1, tenfold()), Chain: only(s)}
+		c.Options.Protect = protect
+		want := measure.Misses{Compulsory: 16, Evicted: 144}
+		if protect {
+			want.Evicted = 0
+		}
+		if got := run(t, c).Requests[21]; got.Misses != want {
+			t.Errorf("protect=%v: the last request is %+v, want misses %+v", protect, got, want)
+		}
 	}
 }
 

@@ -31,9 +31,9 @@ func TestByHand(t *testing.T) {
 	}
 	r := run(t, c)
 	want := []measure.Request{
-		{Arrived: 0, First: 32 * ms, Ended: 52 * ms, Prompt: 32, Output: 3, Worker: 0, Outcome: measure.Complete},
-		{Arrived: 5 * ms, First: 15 * ms, Ended: 25 * ms, Prompt: 8, Output: 2, Worker: 1, Outcome: measure.Complete},
-		{Arrived: 20 * ms, First: 42 * ms, Ended: 52 * ms, Prompt: 40, Output: 2, Cached: 32, Worker: 0, Outcome: measure.Complete},
+		{Arrived: 0, First: 32 * ms, Ended: 52 * ms, Prompt: 32, Output: 3, Misses: measure.Misses{Compulsory: 32}, Worker: 0, Outcome: measure.Complete, Attempts: 1},
+		{Arrived: 5 * ms, First: 15 * ms, Ended: 25 * ms, Prompt: 8, Output: 2, Misses: measure.Misses{Compulsory: 8}, Worker: 1, Outcome: measure.Complete, Attempts: 1},
+		{Arrived: 20 * ms, First: 42 * ms, Ended: 52 * ms, Prompt: 40, Output: 2, Cached: 32, Misses: measure.Misses{Compulsory: 8}, Worker: 0, Outcome: measure.Complete, Attempts: 1},
 	}
 	for i := range want {
 		if r.Requests[i] != want[i] {
@@ -109,7 +109,7 @@ func TestCancelled(t *testing.T) {
 func TestBadConfig(t *testing.T) {
 	fleet := Fleet(2, tenfold())
 	mixed := Fleet(2, tenfold())
-	mixed[1].Profile.BlockTokens = 8
+	mixed[1].Profile.BlockTokens = 32
 	ok := traffic(call(0, 8, 1, 0))
 	for _, x := range []struct {
 		c    Config
@@ -118,18 +118,38 @@ func TestBadConfig(t *testing.T) {
 		{Config{Workers: fleet}, "no requests"},
 		{Config{Trace: traffic(), Workers: fleet}, "no requests"},
 		{Config{Trace: ok}, "0 workers"},
+		{Config{Trace: traffic(call(0, 50, 1, 0), call(0, 0, 1, 0)), Workers: fleet}, "row 1 of trace test has 0 prompt and 1 answer tokens"},
+		{Config{Trace: ok, Outline: NewOutline(ok), Workers: fleet, Options: Options{Timing: Sessions}}, "use timing recorded"},
 		{Config{Trace: ok, Workers: []Worker{fleet[1], fleet[0]}}, "order workers by ID"},
-		{Config{Trace: ok, Workers: mixed}, "blocks of 16 and of 8 tokens"},
+		{Config{Trace: ok, Workers: mixed}, "worker worker-1: blocks of 16 tokens"},
 		{Config{Trace: ok, Workers: fleet, Options: Options{PlanDelay: -1}}, "negative"},
 		{Config{Trace: ok, Workers: []Worker{{Worker: router.Worker{ID: "a"}}}}, "worker a: engine profile"},
 		{Config{Trace: &trace.Trace{BlockTokens: 24, Requests: ok.Requests}, Workers: fleet}, "cannot be cut into blocks of 16"},
 		{Config{Trace: ok, Workers: fleet, Chain: chain(t, "sticky", "sticky")}, "repeated"},
 		{Config{Trace: ok, Workers: fleet, Chain: []Link{{"liar", liar{}}}}, "strategy liar wants Route to be called"},
+		{Config{Trace: ok, Workers: fleet, Options: Options{Gateways: 65}}, "65 gateways, want 1 to 64"},
+		{Config{Trace: ok, Workers: fleet, Options: Options{Gateways: -1}}, "-1 gateways"},
+		{Config{Trace: ok, Workers: fleet, Options: Options{SyncInterval: 1}}, "shorter than 1ms"},
+		{Config{Trace: ok, Workers: fleet, Options: Options{ScrapeInterval: 1e6 * time.Hour}}, "longer than 744h"},
+		{Config{Trace: ok, Workers: fleet, Options: Options{Timing: 7}}, "no such timing"},
+		{Config{Trace: ok, Workers: fleet, Options: Options{Faults: []Fault{{Kind: Crash, Target: 2}}}}, "fault crash:w2@0s cannot happen; there are w0 to w1"},
+		{Config{Trace: ok, Workers: fleet, Options: Options{Faults: []Fault{{Kind: GatewayCut, Target: 1}}}}, "cannot happen"},
+		{Config{Trace: ok, Workers: fleet, Options: Options{Faults: []Fault{{}}}}, "cannot happen"},
+		{Config{Trace: ok, Workers: fleet, Options: Options{Faults: []Fault{{Kind: Slow}}}}, "cannot happen"},
+		{Config{Trace: ok, Workers: fleet, Outline: NewOutline(every(2))}, "outline is of another trace"},
+		{Config{Trace: ok, Workers: fleet, Chain: chain(t, "sticky"), Options: Options{Gateways: 2}}, "need Open"},
+		{Config{Trace: ok, Workers: fleet, Chain: chain(t, "sticky"), Options: Options{Faults: []Fault{{Kind: GatewayCrash, For: 1}}}}, "need Open"},
+		{Config{Trace: ok, Workers: fleet, Chain: chain(t, "sticky"), Open: opens(chain(t, "joule"), nil), Options: Options{Gateways: 2}}, "gateway 1 has other strategies"},
+		{Config{Trace: ok, Workers: fleet, Chain: chain(t, "sticky"), Open: opens(nil, errors.New("no room")), Options: Options{Gateways: 2}}, "chain of gateway 1: no room"},
 	} {
 		if _, err := Run(context.Background(), x.c); err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("got %v, want an error with %q", err, x.want)
 		}
 	}
+}
+
+func opens(links []Link, err error) func(int) ([]Link, error) {
+	return func(int) ([]Link, error) { return links, err }
 }
 
 type liar struct{}
@@ -139,7 +159,7 @@ func (liar) Info() router.Info { return router.Info{Routes: true} }
 // TestEmptyAnswers ends requests for no output with their prefill.
 func TestEmptyAnswers(t *testing.T) {
 	r := run(t, Config{Trace: traffic(call(0, 50, 0, 0)), Workers: Fleet(1, tenfold())})
-	want := measure.Request{First: 50 * ms, Ended: 50 * ms, Prompt: 50, Outcome: measure.Complete}
+	want := measure.Request{First: 50 * ms, Ended: 50 * ms, Prompt: 50, Misses: measure.Misses{Compulsory: 50}, Outcome: measure.Complete, Attempts: 1}
 	if r.Requests[0] != want {
 		t.Errorf("got %+v, want %+v", r.Requests[0], want)
 	}

@@ -9,156 +9,149 @@ import (
 // Info is what a trace holds, in numbers. Shares are from 0 to 1; a figure that
 // an empty or too short trace cannot have is 0.
 type Info struct {
-	Rows          int
-	Span          time.Duration // from the first arrival to the last
-	RatePerS      float64       // rows over span
-	DistinctTimes int           // distinct arrival times
-	GapCV         float64       // standard deviation over mean of the gaps between arrivals
-	Tick          time.Duration // see Trace.Tick
-	Input         Lengths
-	Output        Lengths
-	Reuse         Reuse
-	Sessions      Sessions
+	Rows     int
+	Arrivals Arrivals
+	Input    Distribution[int]
+	Output   Distribution[int]
+	Reuse    Reuse
+	Sessions Sessions
 }
 
-// Lengths sums up token counts. Percentiles are by nearest rank: the least value
-// that at least that share of the rows does not exceed.
-type Lengths struct {
-	Mean          float64
-	P50, P99, Max int
+// Arrivals sums up arrival times.
+type Arrivals struct {
+	Span      time.Duration // from the first arrival to the last
+	RatePerS  float64       // rows over span
+	Distinct  int           // distinct arrival times
+	ZeroGaps  float64       // share of the gaps between arrivals that are 0
+	GapCV     float64       // standard deviation over mean of the gaps
+	Tick      time.Duration // see Trace.Tick
+	IDC       [3]float64    // variance over mean of the arrivals in windows of 1 s, 10 s and 60 s
+	Unordered bool          // rows of the file were not in order of time
 }
 
-// Reuse is what one prefix cache that never evicts would serve, with the requests
-// in arrival order: a request hits its leading blocks that were seen before.
-type Reuse struct {
-	BlockRefs      int     // block ids over all requests
-	DistinctBlocks int     // different ones
-	BlockHit       float64 // hit blocks over BlockRefs
-	TokenHit       float64 // min(hit blocks x block size, prompt) over prompt tokens
-	FirstBlock     float64 // share of the requests that begin with the most common first block
-	Unchained      int     // ids met under two predecessors: equal ids without equal prefixes; 0 in a sound trace
+// Distribution sums up values. Percentiles are by nearest rank: the least value that at
+// least that share of the values does not exceed.
+type Distribution[T int | float64] struct {
+	Count                   int
+	Sum                     T
+	Mean                    float64
+	P10, P50, P90, P99, Max T
 }
 
 // Sessions counts sessions; all 0 unless they were recorded or inferred.
 type Sessions struct {
 	Count     int
-	MultiTurn int     // with two requests or more
-	MaxTurns  int     // requests of the longest
-	FollowUps float64 // share of the requests that are not their session's first
+	MultiTurn int                   // with two requests or more
+	FollowUps float64               // share of the requests that are not their session's first
+	InMulti   float64               // share of the requests that are in sessions of two requests or more
+	Turns     Distribution[int]     // requests a session
+	Gaps      Distribution[float64] // s from the arrival of the request that a row follows to the row's
 }
 
-// Info computes the numbers in one pass; memory is about 50 bytes for each distinct
-// block.
+// Info computes the numbers. Memory is about 50 bytes for each distinct block.
 func (t *Trace) Info() Info {
-	n := len(t.Requests)
-	in := Info{Rows: n, Tick: t.Tick(), Reuse: t.reuse(), Sessions: t.turns()}
-	if n == 0 {
-		return in
+	return Info{
+		Rows: len(t.Requests), Arrivals: t.arrivals(), Reuse: t.reuse(), Sessions: t.turns(),
+		Input:  t.lengths(func(r *Request) int { return r.Input }),
+		Output: t.lengths(func(r *Request) int { return r.Output }),
 	}
-	in.Span = t.Requests[n-1].At - t.Requests[0].At
-	if in.Span > 0 {
-		in.RatePerS = float64(n) / in.Span.Seconds()
-	}
-	_, in.DistinctTimes = t.gaps()
-	in.GapCV = t.gapCV()
-	in.Input = t.lengths(func(r *Request) int { return r.Input })
-	in.Output = t.lengths(func(r *Request) int { return r.Output })
-	return in
 }
 
-func (t *Trace) lengths(of func(*Request) int) Lengths {
+// NewDistribution sums up values, which it sorts.
+func NewDistribution[T int | float64](values []T) (s Distribution[T]) {
+	if len(values) == 0 {
+		return s
+	}
+	slices.Sort(values)
+	for _, v := range values {
+		s.Sum += v
+	}
+	rank := func(percent int) T { return values[max((len(values)*percent+99)/100, 1)-1] }
+	s.Count, s.Mean = len(values), float64(s.Sum)/float64(len(values))
+	s.P10, s.P50, s.P90, s.P99, s.Max = rank(10), rank(50), rank(90), rank(99), values[len(values)-1]
+	return s
+}
+
+func (t *Trace) lengths(of func(*Request) int) Distribution[int] {
 	v := make([]int, len(t.Requests))
-	sum := 0.0
 	for i := range v {
 		v[i] = of(&t.Requests[i])
-		sum += float64(v[i])
 	}
-	slices.Sort(v)
-	rank := func(percent int) int { return v[max((len(v)*percent+99)/100, 1)-1] }
-	return Lengths{Mean: sum / float64(len(v)), P50: rank(50), P99: rank(99), Max: v[len(v)-1]}
+	return NewDistribution(v)
 }
 
-func (t *Trace) gapCV() float64 {
-	n := float64(len(t.Requests) - 1)
-	if n < 1 {
-		return 0
+func (t *Trace) arrivals() (a Arrivals) {
+	a.Unordered = t.File.Unordered
+	n := len(t.Requests)
+	if n == 0 {
+		return a
 	}
-	mean := (t.Requests[len(t.Requests)-1].At - t.Requests[0].At).Seconds() / n
-	if mean == 0 {
-		return 0
+	a.Tick = t.Tick()
+	_, a.Distinct = t.gaps()
+	first := t.Requests[0].At
+	if a.Span = t.Requests[n-1].At - first; a.Span == 0 {
+		return a
 	}
-	squares := 0.0
-	for i := 1; i < len(t.Requests); i++ {
+	a.RatePerS = float64(n) / a.Span.Seconds()
+	mean, squares := a.Span.Seconds()/float64(n-1), 0.0
+	for i := 1; i < n; i++ {
 		d := (t.Requests[i].At - t.Requests[i-1].At).Seconds() - mean
 		squares += d * d
 	}
-	return math.Sqrt(squares/n) / mean
+	a.ZeroGaps = ratio(n-a.Distinct, n-1)
+	a.GapCV = math.Sqrt(squares/float64(n-1)) / mean
+	for i, window := range []time.Duration{time.Second, 10 * time.Second, time.Minute} {
+		a.IDC[i] = t.dispersion(window)
+	}
+	return a
 }
 
-func (t *Trace) reuse() (u Reuse) {
-	before := map[uint64]uint64{} // block -> its predecessor when first met
-	firsts := map[uint64]int{}
-	var hitBlocks, hitTokens, prompt, common int
-	for i := range t.Requests {
-		r := &t.Requests[i]
-		salt, previous := t.Scope.salt(r.Session), uint64(0)
-		hit, leading := 0, true
-		for k, id := range r.Blocks {
-			id = mix(id^salt, 0)
-			was, seen := before[id]
-			switch {
-			case !seen:
-				before[id] = previous
-				leading = false
-			case was != previous:
-				u.Unchained++
-			}
-			if leading {
-				hit++
-			}
-			if k == 0 {
-				firsts[id]++
-				common = max(common, firsts[id])
-			}
-			previous = id
+// dispersion is the variance of the arrivals in windows from the first arrival to
+// the last, over their mean.
+func (t *Trace) dispersion(window time.Duration) float64 {
+	first, n := t.Requests[0].At, len(t.Requests)
+	windows := float64((t.Requests[n-1].At-first)/window + 1)
+	mean := float64(n) / windows
+	squares := 0.0
+	for i := 0; i < n; {
+		k, w := i, (t.Requests[i].At-first)/window
+		for i < n && (t.Requests[i].At-first)/window == w {
+			i++
 		}
-		hitBlocks += hit
-		hitTokens += min(hit*t.BlockTokens, r.Input)
-		prompt += r.Input
-		u.BlockRefs += len(r.Blocks)
+		squares += float64(i-k) * float64(i-k)
 	}
-	u.DistinctBlocks = len(before)
-	u.BlockHit = share(hitBlocks, u.BlockRefs)
-	u.TokenHit = share(hitTokens, prompt)
-	u.FirstBlock = share(common, len(t.Requests))
-	return u
+	return (squares/windows - mean*mean) / mean
 }
 
 func (t *Trace) turns() (s Sessions) {
 	turns := map[uint64]int{}
-	followUps := 0
+	var gaps []float64
 	for i := range t.Requests {
-		id := t.Requests[i].Session
-		if id == 0 {
-			continue
+		r := &t.Requests[i]
+		if r.Session != 0 {
+			turns[r.Session]++
 		}
-		turns[id]++
-		s.MaxTurns = max(s.MaxTurns, turns[id])
-		switch turns[id] {
-		case 1:
-			s.Count++
-		case 2:
-			s.MultiTurn++
-			followUps++
-		default:
-			followUps++
+		if n := len(r.After); n > 0 {
+			gaps = append(gaps, (r.At - t.Requests[r.After[n-1]].At).Seconds())
 		}
 	}
-	s.FollowUps = share(followUps, len(t.Requests))
+	var counts []int
+	inMulti := 0
+	for _, n := range turns {
+		counts = append(counts, n)
+		if n > 1 {
+			s.MultiTurn++
+			inMulti += n
+		}
+	}
+	s.Count = len(counts)
+	s.Turns, s.Gaps = NewDistribution(counts), NewDistribution(gaps)
+	s.FollowUps = ratio(s.Turns.Sum-s.Count, len(t.Requests))
+	s.InMulti = ratio(inMulti, len(t.Requests))
 	return s
 }
 
-func share(part, whole int) float64 {
+func ratio(part, whole int) float64 {
 	if whole == 0 {
 		return 0
 	}

@@ -19,11 +19,11 @@ func TestDefaultTraceHasItsKnownNumbers(t *testing.T) {
 		digits    int
 	}{
 		{"rows", float64(in.Rows), 7851, 0},
-		{"span s", in.Span.Seconds(), 2397, 3},
-		{"rate per s", in.RatePerS, 3.2753, 4},
-		{"distinct times", float64(in.DistinctTimes), 800, 0},
-		{"gap CV", in.GapCV, 2.97, 2},
-		{"tick s", in.Tick.Seconds(), 3, 3},
+		{"span s", in.Arrivals.Span.Seconds(), 2397, 3},
+		{"rate per s", in.Arrivals.RatePerS, 3.2753, 4},
+		{"distinct times", float64(in.Arrivals.Distinct), 800, 0},
+		{"gap CV", in.Arrivals.GapCV, 2.97, 2},
+		{"tick s", in.Arrivals.Tick.Seconds(), 3, 3},
 		{"input mean", in.Input.Mean, 12427.96, 2},
 		{"input p50", float64(in.Input.P50), 7284, 0},
 		{"input p99", float64(in.Input.P99), 89869, 0},
@@ -36,11 +36,11 @@ func TestDefaultTraceHasItsKnownNumbers(t *testing.T) {
 		{"distinct blocks", float64(in.Reuse.DistinctBlocks), 126103, 0},
 		{"block hit", in.Reuse.BlockHit, 0.35093, 5},
 		{"token hit", in.Reuse.TokenHit, 0.35765, 5},
-		{"first block share", in.Reuse.FirstBlock, 1, 5},
+		{"first block share", in.Reuse.Roots.CommonFirst, 1, 5},
 		{"unchained ids", float64(in.Reuse.Unchained), 0, 0},
 		{"sessions", float64(in.Sessions.Count), 5376, 0},
 		{"multi-turn sessions", float64(in.Sessions.MultiTurn), 1318, 0},
-		{"longest session", float64(in.Sessions.MaxTurns), 30, 0},
+		{"longest session", float64(in.Sessions.Turns.Max), 30, 0},
 		{"follow-ups", in.Sessions.FollowUps, 0.3152, 4},
 	} {
 		if scale := math.Pow10(c.digits); math.Round(c.got*scale) != math.Round(c.want*scale) {
@@ -58,7 +58,7 @@ func TestDefaultTraceIsTheFileItsReadmeNames(t *testing.T) {
 	if !strings.Contains(string(readme), hex.EncodeToString(sum[:])) {
 		t.Errorf("data/README.md does not name the embedded file's sha256 %x", sum)
 	}
-	if tr := mustDefault(t); tr.Origin == "" || len(tr.Notes) != 0 || tr.Requests[0].At != 0 {
+	if tr := mustDefault(t); tr.Origin == "" || len(tr.Notes) != 1 || tr.Requests[0].At != 0 {
 		t.Errorf("origin %q, notes %q, first arrival %v", tr.Origin, tr.Notes, tr.Requests[0].At)
 	}
 }
@@ -68,9 +68,8 @@ func TestInfoOfTinyTraces(t *testing.T) {
 		t.Errorf("empty trace: %+v", in)
 	}
 	in := at(5).Info()
-	want := Info{Rows: 1, DistinctTimes: 1}
-	if in != want {
-		t.Errorf("one row: %+v, want %+v", in, want)
+	if in.Rows != 1 || in.Arrivals != (Arrivals{Distinct: 1}) || in.Input.Count != 1 || in.Sessions != (Sessions{}) {
+		t.Errorf("one row: %+v", in)
 	}
 }
 
@@ -81,13 +80,16 @@ func TestInfoReuseByHand(t *testing.T) {
 		{Input: 30, Blocks: []uint64{1, 7, 3}}, // only the first leads; 3 now follows 7
 		{Input: 10, Blocks: []uint64{8}},
 	}}
-	want := Reuse{BlockRefs: 10, DistinctBlocks: 5, BlockHit: 0.4, TokenHit: 35.0 / 90, FirstBlock: 0.75, Unchained: 1}
+	want := Reuse{BlockRefs: 10, DistinctBlocks: 5, BlockHit: 0.4, TokenHit: 35.0 / 90, AnyHit: 0.5, Hit90: 0.25, Unchained: 1}
+	want.Roots = Roots{FirstBlocks: 2, FirstTwo: 3, TopFirst: 1, TopFirstTwo: 1, CommonFirst: 0.75}
 	if got := tr.Info().Reuse; got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	tr.Scope = ScopeSession
 	tr.Requests[1].Session = 2 // alone with its ids now
-	want = Reuse{BlockRefs: 10, DistinctBlocks: 8, BlockHit: 0.1, TokenHit: 10.0 / 90, FirstBlock: 0.5, Unchained: 1}
+	want = Reuse{BlockRefs: 10, DistinctBlocks: 8, BlockHit: 0.1, TokenHit: 10.0 / 90, AnyHit: 0.25, Unchained: 1}
+	want.PerSession = Distribution[float64]{Count: 1}
+	want.Roots = Roots{FirstBlocks: 3, FirstTwo: 4, TopFirst: 1, TopFirstTwo: 1, CommonFirst: 0.5}
 	if got := tr.Info().Reuse; got != want {
 		t.Errorf("session scope: got %+v, want %+v", got, want)
 	}

@@ -7,7 +7,10 @@ import (
 )
 
 // problem is what is wrong with a row, before the row's place is known.
-type problem struct{ what, hint string }
+type problem struct {
+	what, hint string
+	column     int // of the row's text, from 1; 0 when the whole row is meant
+}
 
 func (p problem) Error() string { return p.what }
 

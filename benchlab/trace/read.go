@@ -3,37 +3,38 @@ package trace
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/klauspost/compress/zstd"
 )
 
-// Options bounds what Read accepts. The zero value gives the defaults.
+// Options change what Read accepts. The zero value is a good start.
 type Options struct {
-	MaxLine  int   // bytes of one line with its end, at least 64; 1 MiB when 0
+	MaxLine  int   // bytes of one line with its end; 64 MiB when 0
 	MaxBytes int64 // bytes of the whole input once unpacked; 1 GiB when 0
+
+	// BlockTokens replaces the block size of a format whose files do not state it
+	// (mooncake 512, bailian 16); 0 keeps it.
+	BlockTokens int
+	// Open opens a file that belongs to the trace, by its name at the origin, as
+	// RAGPulse's dictionaries ("1_sys_prompt.jsonl"). The file may be packed. Nil:
+	// there are none.
+	Open func(name string) (io.ReadCloser, error)
 }
 
 func (o Options) orDefault() Options {
 	if o.MaxLine <= 0 {
-		o.MaxLine = 1 << 20
+		o.MaxLine = 64 << 20
 	}
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = 1 << 30
 	}
-	o.MaxLine = max(o.MaxLine, 64)
 	return o
 }
 
 // headBytes is how much of an unpacked input decides its format.
 const headBytes = 64 << 10
-
-// maxWindow bounds the memory that a zstd header can ask for.
-const maxWindow = 64 << 20
 
 // format is one way to write traffic down.
 type format struct {
@@ -45,23 +46,23 @@ type format struct {
 
 // formats lists every format that Read knows, in the order they are tried.
 func formats() []format {
-	return []format{mooncakeFormat()}
+	return []format{ownFormat(), wekaFormat(), ragpulseFormat(), bailianFormat(), mooncakeFormat(), azureFormat(), burstFormat(), csvFormat()}
 }
 
 // Read reads a whole trace and calls it name in the result and in errors. It
 // finds out by the first bytes whether the input is packed (gzip, zstd or not at
-// all) and which format it has. Input that is wrong in any way is refused with a
-// *RowError where a line is to blame, never repaired silently: what Read changed
-// is in the trace's Notes. Memory is a small multiple of the unpacked size.
+// all) and which format it has. Input that is wrong is refused with a *RowError
+// where a line is to blame, or repaired where docs/traces.md says so, and never
+// silently: what Read changed is in the trace's Notes. Memory is a small multiple
+// of the unpacked size, and much less where turns repeat their session's prefix.
 func Read(r io.Reader, name string, o Options) (*Trace, error) {
-	o = o.orDefault()
-	plain, done, err := unpack(r)
+	stored := &counted{r: r}
+	l, done, err := open(stored, name, o)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w; check that the file is complete", name, err)
+		return nil, err
 	}
 	defer done()
-	in := bufio.NewReaderSize(&capped{r: plain, left: o.MaxBytes}, max(headBytes, o.MaxLine))
-	head, err := in.Peek(headBytes)
+	head, err := l.in.Peek(headBytes)
 	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
 		return nil, fmt.Errorf("%s: reading: %w; check that the file is complete", name, err)
 	}
@@ -70,17 +71,55 @@ func Read(r io.Reader, name string, o Options) (*Trace, error) {
 		return nil, fmt.Errorf("%s: the trace is empty; give a file with at least one request", name)
 	}
 	for _, f := range formats() {
-		if f.detect(first) {
-			t, err := f.read(&lines{in: in, name: name, limit: o.MaxLine})
-			if err != nil {
-				return nil, err
-			}
-			t.Format = f.name
-			return t, nil
+		if !f.detect(first) {
+			continue
 		}
+		t, err := f.read(l)
+		if err != nil {
+			return nil, err
+		}
+		if len(t.Requests) == 0 {
+			return nil, fmt.Errorf("%s: the trace is empty; give a file with at least one request", name)
+		}
+		t.Name, t.Format = name, f.name
+		t.File.Bytes, t.File.RawBytes, t.File.CRLF = stored.n, l.raw.n, l.crlf > 0
+		t.Notes = append(l.notes(), t.Notes...)
+		t.noteCopies()
+		t.chain()
+		return t, nil
 	}
-	return nil, &RowError{Name: name, Line: 1, Problem: "format not recognised",
-		Hint: "known formats: " + describe(formats())}
+	return nil, unknown(name, first)
+}
+
+// open unpacks an input and cuts it into lines. done releases the unpacker.
+func open(r io.Reader, name string, o Options) (*lines, func(), error) {
+	o = o.orDefault()
+	plain, done, err := unpack(r)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w; check that the file is complete", name, err)
+	}
+	l := &lines{name: name, o: o, raw: &counted{r: &capped{r: plain, left: o.MaxBytes}}}
+	l.in = bufio.NewReaderSize(l.raw, headBytes)
+	if mark, _ := l.in.Peek(3); bytes.Equal(mark, []byte{0xef, 0xbb, 0xbf}) {
+		l.bom = true
+		_, err = l.in.Discard(len(mark))
+	} else if bytes.HasPrefix(mark, []byte{0xff, 0xfe}) || bytes.HasPrefix(mark, []byte{0xfe, 0xff}) {
+		err = &RowError{Name: name, Line: 1, Problem: "text is UTF-16", Hint: "turn it into UTF-8, as with iconv -f UTF-16 -t UTF-8"}
+	}
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return l, done, nil
+}
+
+// unknown refuses a file whose first line no format owns to.
+func unknown(name string, first []byte) error {
+	e := &RowError{Name: name, Line: 1, Problem: "format not recognised", Hint: "known formats: " + describe(formats())}
+	if first[0] == '[' {
+		e.Problem, e.Hint = "the file is one JSON list", "write one object a line, as with jq -c '.[]'"
+	}
+	return e
 }
 
 func describe(fs []format) string {
@@ -92,30 +131,4 @@ func describe(fs []format) string {
 		fmt.Fprintf(&b, "%s (%s)", f.name, f.looks)
 	}
 	return b.String()
-}
-
-// unpack looks at the first bytes and puts the right decompressor in front. done
-// releases it.
-func unpack(r io.Reader) (plain io.Reader, done func(), err error) {
-	in := bufio.NewReader(r)
-	magic, err := in.Peek(4)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, nil, fmt.Errorf("reading: %w", err)
-	}
-	switch {
-	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
-		z, err := gzip.NewReader(in)
-		if err != nil {
-			return nil, nil, fmt.Errorf("gzip header: %w", err)
-		}
-		return z, func() {}, nil
-	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1),
-			zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
-		if err != nil {
-			return nil, nil, fmt.Errorf("zstd header: %w", err)
-		}
-		return z, z.Close, nil
-	}
-	return in, func() {}, nil
 }

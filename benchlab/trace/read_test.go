@@ -4,37 +4,127 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/cockroachdb/datadriven"
 	"github.com/klauspost/compress/zstd"
 )
 
+// TestReadScripts runs testdata/*.txt: "read" shows what the text is read as,
+// "write" shows it in another form, and "dict" keeps a text as a file that belongs
+// to the traces after it.
 func TestReadScripts(t *testing.T) {
-	datadriven.RunTest(t, "testdata/mooncake.txt", func(t *testing.T, d *datadriven.TestData) string {
-		var o Options
-		var maxBytes int
-		d.MaybeScanArgs(t, "max-line", &o.MaxLine)
-		d.MaybeScanArgs(t, "max-bytes", &maxBytes)
-		o.MaxBytes = int64(maxBytes)
-		tr, err := Read(strings.NewReader(d.Input), "x.jsonl", o)
-		if err != nil {
-			return err.Error()
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		if !strings.HasSuffix(path, ".txt") {
+			return
 		}
-		return text(tr)
+		files := map[string]string{}
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			o := Options{Open: func(name string) (io.ReadCloser, error) {
+				text, ok := files[name]
+				if !ok {
+					return nil, fmt.Errorf("%s is not there", name)
+				}
+				return io.NopCloser(strings.NewReader(text)), nil
+			}}
+			var maxBytes int
+			name := "x.jsonl"
+			d.MaybeScanArgs(t, "max-line", &o.MaxLine)
+			d.MaybeScanArgs(t, "max-bytes", &maxBytes)
+			d.MaybeScanArgs(t, "block-size", &o.BlockTokens)
+			d.MaybeScanArgs(t, "name", &name)
+			o.MaxBytes = int64(maxBytes)
+			if d.Cmd == "dict" {
+				files[name] = d.Input
+				return ""
+			}
+			tr, err := Read(strings.NewReader(d.Input), name, o)
+			if err != nil {
+				return err.Error()
+			}
+			if d.Cmd == "write" {
+				return written(t, tr, d)
+			}
+			return text(prepared(t, tr, d))
+		})
 	})
+}
+
+// prepared is the trace after the reshaping that a script asks for.
+func prepared(t *testing.T, tr *Trace, d *datadriven.TestData) *Trace {
+	var o Superposition
+	if d.HasArg("superpose") {
+		d.ScanArgs(t, "superpose", &o.Seed)
+		o.Window, o.Apart = time.Minute, d.HasArg("apart")
+		if d.HasArg("max-think") {
+			o.MaxThink = time.Second
+		}
+		tr = tr.Superpose(o)
+	}
+	if d.HasArg("infer") {
+		tr = tr.InferSessions(0)
+	}
+	return tr
+}
+
+func written(t *testing.T, tr *Trace, d *datadriven.TestData) string {
+	var b strings.Builder
+	var err error
+	switch tr = prepared(t, tr, d); {
+	case d.HasArg("mooncake"):
+		o := MooncakeOptions{Delays: d.HasArg("delays")}
+		d.MaybeScanArgs(t, "to-block-size", &o.BlockTokens)
+		err = tr.WriteMooncake(&b, o)
+	case d.HasArg("csv"):
+		err = tr.WriteCSV(&b)
+	default:
+		err = tr.WriteOwn(&b)
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return b.String()
 }
 
 func text(tr *Trace) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, blocks of %d, %v, %v ids\n", tr.Format, tr.BlockTokens, tr.Partial, tr.Scope)
-	for _, r := range tr.Requests {
-		fmt.Fprintf(&b, "%d: at %v in %d out %d blocks %v", r.Line, r.At, r.Input, r.Output, r.Blocks)
+	fmt.Fprintf(&b, "%s, blocks of %d, %v, %v ids", tr.Format, tr.BlockTokens, tr.Partial, tr.Scope)
+	if !tr.Clock {
+		b.WriteString(", no clock")
+	}
+	b.WriteByte('\n')
+	small := numbering{}
+	for i := range tr.Requests {
+		r := &tr.Requests[i]
+		blocks := r.Blocks
+		for _, id := range blocks {
+			if id > 1<<40 && id != 1<<64-1 { // a hash
+				blocks = small.own(tr, r)
+				break
+			}
+		}
+		fmt.Fprintf(&b, "%d: at %v in %d out %d blocks %v", r.Line, r.At, r.Input, r.Output, blocks)
 		if r.Session != 0 {
 			fmt.Fprintf(&b, " session %d", r.Session)
+		}
+		if r.After != nil {
+			fmt.Fprintf(&b, " after %v think %v", r.After, r.Think)
+		}
+		for _, x := range []struct{ name, value string }{{"id", r.ID}, {"tenant", r.Tenant}, {"model", r.Model}} {
+			if x.value != "" {
+				fmt.Fprintf(&b, " %s %s", x.name, x.value)
+			}
+		}
+		if r.Preamble != 0 {
+			fmt.Fprintf(&b, " preamble %d", r.Preamble)
+		}
+		if r.Agent {
+			b.WriteString(" agent")
 		}
 		b.WriteByte('\n')
 	}
@@ -79,7 +169,7 @@ func TestReadUnpacksByFirstBytes(t *testing.T) {
 		got, err := Read(iotest.OneByteReader(bytes.NewReader(data)), "x", Options{})
 		if err != nil {
 			t.Errorf("%s: %v", kind, err)
-		} else if !reflect.DeepEqual(got, want) {
+		} else if got.File.Bytes = want.File.Bytes; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v, want %+v", kind, got, want)
 		}
 	}
@@ -121,56 +211,6 @@ func TestReadPassesOnReadErrors(t *testing.T) {
 		}
 		if _, err := Read(r, "x", Options{}); err == nil {
 			t.Errorf("after %d bytes: no error", keep)
-		}
-	}
-}
-
-func FuzzMooncake(f *testing.F) {
-	for _, data := range packed(f, twoRows) {
-		f.Add(data)
-	}
-	f.Add([]byte(`{"timestamp":1e3,"input_length":0,"output_length":0,"hash_ids":[],"session_id":1,"x":{}}`))
-	f.Add([]byte(`{"input_length"` + strings.Repeat("[", 100)))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		tr, err := Read(bytes.NewReader(data), "f", Options{MaxLine: 4096, MaxBytes: 1 << 16})
-		if err != nil {
-			if !strings.HasPrefix(err.Error(), "f:") {
-				t.Fatalf("error without its place: %v", err)
-			}
-			return
-		}
-		checkSound(t, tr)
-		checkSound(t, tr.Spread(1))
-		checkSound(t, tr.InferSessions(0))
-		e, err := tr.Expander(16)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range tr.Requests {
-			if got := len(e.Append(nil, &tr.Requests[i])); got != e.Len(&tr.Requests[i]) {
-				t.Fatalf("row %d: %d small blocks, Len says %d", i, got, e.Len(&tr.Requests[i]))
-			}
-		}
-		tr.Info()
-	})
-}
-
-// checkSound holds a trace to what its types promise.
-func checkSound(t *testing.T, tr *Trace) {
-	t.Helper()
-	if len(tr.Requests) == 0 {
-		t.Fatal("a trace without requests")
-	}
-	for i := range tr.Requests {
-		r := &tr.Requests[i]
-		if r.Input < 0 || r.Output < 0 || r.At < 0 || r.Line < 1 {
-			t.Fatalf("row %d: %+v", i, r)
-		}
-		if len(r.Blocks) != tr.Partial.ids(r.Input, tr.BlockTokens) {
-			t.Fatalf("row %d: %d blocks for %d tokens", i, len(r.Blocks), r.Input)
-		}
-		if i > 0 && (r.At < tr.Requests[i-1].At || r.Line <= tr.Requests[i-1].Line) {
-			t.Fatalf("row %d is before row %d", i, i-1)
 		}
 	}
 }

@@ -9,11 +9,12 @@ import (
 // request follows up the earlier request whose full blocks, at least minBlocks of
 // them, are the longest prefix of its own full blocks (of several, the latest),
 // and belongs to its session; any other begins a new one. With minBlocks 0 it is
-// 2 if all requests share their first block (else a common preamble would join
-// them all) and 1 otherwise. A trace with session numbers, or with ids that mean
-// something inside a session only, is returned as it is.
+// 2 if nearly all requests share their first block (else a common preamble would
+// join them all) and 1 otherwise. Nothing says how long answers took, so Think is the
+// time between arrivals. A trace with session numbers, or without ids that mean
+// the same everywhere, is returned as it is.
 func (t *Trace) InferSessions(minBlocks int) *Trace {
-	if t.sessions() > 0 || t.Scope == ScopeSession {
+	if t.sessions() > 0 || t.Scope != ScopeGlobal {
 		return t
 	}
 	if minBlocks <= 0 {
@@ -27,6 +28,7 @@ func (t *Trace) InferSessions(minBlocks int) *Trace {
 		for k := len(blocks); k >= minBlocks; k-- {
 			if parent, ok := tails[blocks[k-1]]; ok {
 				out[i].Session = out[parent].Session
+				out[i].After, out[i].Think = []int32{int32(parent)}, out[i].At-out[parent].At
 				break
 			}
 		}
@@ -38,17 +40,26 @@ func (t *Trace) InferSessions(minBlocks int) *Trace {
 			tails[blocks[len(blocks)-1]] = i
 		}
 	}
-	return t.with(out, fmt.Sprintf("%d sessions inferred from shared prefixes of at least %d full blocks", n, minBlocks))
+	return t.with(out, fmt.Sprintf("%d sessions inferred from shared prefixes of at least %d full blocks; a follow-up's think time is the time between arrivals", n, minBlocks))
 }
 
+// sessionDepth is 2 if one block begins at least nine of ten prompts: the few
+// others, such as empty ones, do not make it mean more.
 func (t *Trace) sessionDepth() int {
+	const share = 0.9
+	first := map[uint64]int{}
+	prompts, most := 0, 0
 	for i := range t.Requests {
-		b := t.Requests[i].Blocks
-		if len(b) == 0 || b[0] != t.Requests[0].Blocks[0] {
-			return 1
+		if b := t.Requests[i].Blocks; len(b) > 0 {
+			prompts++
+			first[b[0]]++
+			most = max(most, first[b[0]])
 		}
 	}
-	return 2
+	if prompts > 0 && float64(most) >= share*float64(prompts) {
+		return 2
+	}
+	return 1
 }
 
 // sessions is the number of distinct session numbers.

@@ -64,11 +64,12 @@ func (t *Trace) gaps() (gaps []time.Duration, distinct int) {
 
 // Spread draws the arrivals of a quantised trace anew, uniformly inside their
 // tick, which begins at the recorded time, and in the recorded order. Equal seeds
-// give equal arrivals. A trace without a Tick is returned as it is. Spread before
-// Cut and Scale: both can make a tick too rare or too short to be seen.
+// give equal arrivals. A trace without a Tick, or whose sessions have no common
+// clock, is returned as it is. Spread before Cut and Scale: both can make a tick
+// too rare or too short to be seen.
 func (t *Trace) Spread(seed uint64) *Trace {
 	tick := t.Tick()
-	if tick == 0 {
+	if tick == 0 || !t.Clock && t.Scope == ScopeSession {
 		return t
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x7469636b)) // "tick": a stream of its own

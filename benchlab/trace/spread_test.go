@@ -74,10 +74,10 @@ func TestSpreadKeepsOrderAndTick(t *testing.T) {
 		}
 	}
 	checkSound(t, s)
-	if got := s.Info().GapCV; math.Abs(got-1) > 0.15 {
+	if got := s.Info().Arrivals.GapCV; math.Abs(got-1) > 0.15 {
 		t.Errorf("gaps' coefficient of variation %.3f after spreading, want about 1 (it was 2.97)", got)
 	}
-	if len(s.Notes) != 1 || s.Notes[0] != "arrivals spread uniformly inside ticks of 3s, seed 7" {
+	if n := len(raw.Notes); len(s.Notes) != n+1 || s.Notes[n] != "arrivals spread uniformly inside ticks of 3s, seed 7" {
 		t.Errorf("notes %q", s.Notes)
 	}
 	if s.Spread(8) != s {

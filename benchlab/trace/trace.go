@@ -13,8 +13,11 @@ type Trace struct {
 	BlockTokens int       // prompt tokens that one block id stands for
 	Partial     Partial   // what a last block that is not full has
 	Scope       Scope     // where equal ids mean equal prefixes
+	Clock       bool      // all requests were timed by one clock; false: At is drawn, or counts from the start of each session
 	Requests    []Request // ordered by At
 	Notes       []string  // repairs and reshapings, oldest first, for people
+	File        File      // what was read
+	Facts       Facts     // what the file says and requests do not keep; empty once rows were left out
 }
 
 // Request is one recorded call.
@@ -25,6 +28,26 @@ type Request struct {
 	Blocks  []uint64      // chained ids of the prompt's blocks: equal id i means equal prefix up to and including block i
 	Session uint64        // number of the session, from 1; 0 when neither recorded nor inferred
 	Line    int           // line of the file that it was read from, from 1
+
+	// After are the rows, as indices into Trace.Requests, all smaller than this
+	// one's own, whose answers must have come before this request can be sent: the
+	// turn before it, or several where parallel sub-agents join. Nil when there is
+	// none or none is known.
+	After []int32
+	// Think is the time from the last of those answers to the sending of this
+	// request; 0 without After. Never negative. Where a format does not say how long
+	// answers took, it is the time since their requests arrived (Notes say so).
+	Think time.Duration
+
+	ID     string // the recorded request id, empty if there is none
+	Tenant string // who sent it, where the format records that (perhaps as a hash)
+	Model  string // the model asked for, where the format records that
+
+	// Preamble is how many leading blocks (tools and system prompt) other sessions
+	// would have in common with this one if ids were global; Superpose makes them
+	// so. Agent says that a sub-agent asked, whose preamble is another one.
+	Preamble int32
+	Agent    bool
 }
 
 // Partial is a format's policy for a last prompt block that is not full.
@@ -33,7 +56,8 @@ type Partial int
 const (
 	// PartialCounted gives it an id of its own: ceil(Input / BlockTokens) ids.
 	PartialCounted Partial = iota
-	// PartialDropped gives it none: floor(Input / BlockTokens) ids.
+	// PartialDropped gives it none: floor(Input / BlockTokens) ids, or fewer where
+	// the rest of the prompt is not identified; what has no id is never reused.
 	PartialDropped
 )
 
@@ -62,12 +86,18 @@ const (
 	ScopeGlobal Scope = iota
 	// ScopeSession compares ids inside one session only.
 	ScopeSession
+	// ScopeNone: prompts have no ids, and nothing says that two have anything in
+	// common.
+	ScopeNone
 )
 
 // String names the scope.
 func (s Scope) String() string {
-	if s == ScopeSession {
+	switch s {
+	case ScopeSession:
 		return "session"
+	case ScopeNone:
+		return "none"
 	}
 	return "global"
 }

@@ -52,13 +52,17 @@ func (s *Server) newJob(text []byte, output int, reason string) *job {
 	prompt := countTokens(text)
 	blocks := blockHashes(append(text, words...), s.block)
 	full := min(prompt/s.block, len(blocks))
-	return &job{
+	j := &job{
 		request: engine.Request{
 			ID: s.lastID.Add(1), PromptTokens: prompt, OutputTokens: output,
 			Blocks: blocks[:full], OutputBlocks: blocks[full:],
 		},
 		answer: words, reason: reason, wake: make(chan struct{}, 1),
 	}
+	if s.config.ForgetAnswers {
+		j.request.OutputBlocks = nil
+	}
+	return j
 }
 
 func (s *Server) start(ctx context.Context, j *job) (err error) {

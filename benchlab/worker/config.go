@@ -24,7 +24,10 @@ type Config struct {
 	MaxBodyBytes int64         // more get 413; 0 is 64 MiB
 	Timeout      time.Duration // of one request, all in all; 0 is one hour
 	WriteTimeout time.Duration // of one write to a client, and of reading a body; 0 is one minute
-	Clock        Clock         // nil is the system's
+	// ForgetAnswers keeps answers out of the prefix cache, as where a trace does not
+	// tell which of them later prompts hold.
+	ForgetAnswers bool
+	Clock         Clock // nil is the system's
 }
 
 // Clock is the time that the engine runs on.

@@ -1,128 +1,96 @@
 package main
 
 import (
-	"math"
-	"time"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"gatewayd/benchlab/engine"
+	"gatewayd/benchlab/experiment"
 	"gatewayd/benchlab/report"
-	"gatewayd/benchlab/sim"
-	"gatewayd/benchlab/sim/measure"
 )
-
-// defaultScale is the rate scale of the built-in trace: 8 workers of the default
-// profile under least-busy then have a prefill utilisation of 60 to 70 %.
-const defaultScale = 3.8
-
-const (
-	defaultProfile = "llama-3.1-8b-h100"
-	maxSimWorkers  = 1024
-)
-
-func defaultContenders() []string {
-	return []string{"round-robin", "least-busy", "sticky", "cacheroute", "cacheroute+sticky+joule", "joule", "carbon"}
-}
 
 func (p program) compare() *cli.Command {
 	return &cli.Command{
-		Name:  "compare",
-		Usage: "run the same traffic through several strategies and print one table",
-		Description: "Simulates every contender in virtual time, with the code that serves live traffic.\n" +
-			"Equal arguments give equal bytes on standard output; wall-clock figures go to standard error.",
+		Name:         "compare",
+		Usage:        "run the same traffic through several strategies and say which is better, by how much, and how sure that is",
+		Description:  described(compareHelp, compareExamples),
 		OnUsageError: wrongFlag, Before: noArgs,
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "trace", Usage: "recorded traffic in `FILE` (Mooncake JSONL, also .gz or .zst)", DefaultText: "the built-in one"},
-			&cli.IntFlag{Name: "requests", Usage: "use the first `N` requests only", DefaultText: "all"},
-			&cli.Float64Flag{Name: "rate-scale", Usage: "multiply the request rate by `X`", DefaultText: "3.8 for the built-in trace, 1 for a file"},
-			&cli.StringSliceFlag{Name: "strategy", Usage: "a contender: `NAME|PATH[:key=value...]`, several joined with + make a chain; repeatable"},
-			&cli.IntFlag{Name: "workers", Value: 8, Usage: "`N` equal workers"},
-			&cli.StringFlag{Name: "profile", Value: defaultProfile, Usage: "what the workers are: an engine profile's `NAME`"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` draws arrivals inside the recorder's tick, and all that strategies draw"},
-			&cli.StringFlag{Name: "slo", Value: "ttft=2s,tpot=50ms", Usage: "`BOUNDS` that a good request keeps"},
-			&cli.DurationFlag{Name: "plan-delay", Value: 50 * time.Millisecond, Usage: "virtual `TIME` until a plan is in force"},
-			&cli.DurationFlag{Name: "decision-delay", Usage: "virtual `TIME` of a call to a strategy"},
-			&cli.StringFlag{Name: "json", Usage: "write everything to `FILE`; - writes it to standard output in place of the table"},
-		},
-		Action: func(c *cli.Context) error {
-			s, err := newStudy(c)
-			if err != nil {
-				return err
-			}
-			out, err := p.openOutput(c.String("json"))
-			if err != nil {
-				return err
-			}
-			result, err := p.simulate(c.Context, s)
-			if err != nil {
-				out.discard()
-				return err
-			}
-			return out.write(result)
-		},
+		Flags: slices.Concat(studyFlags(defaultSeeds), []cli.Flag{
+			&cli.StringFlag{Name: "baseline", Usage: "the contender with which the others are compared: `STRATEGY` as it was given", DefaultText: "the first one"},
+			&cli.StringSliceFlag{Name: "threshold", Usage: "`TEXT` that must hold, as 'ttft.p99<800ms' for all or 'sticky kv_hit>0.3' for one; else the exit code is 99; repeatable"},
+			&cli.BoolFlag{Name: "oracle", Usage: "add a contender that sees into the workers, which no gateway can: what perfect knowledge of the present is worth", DefaultText: "off"},
+			&cli.BoolFlag{Name: "capacity", DefaultText: "off", Usage: "also find the largest load that keeps the SLO, as sweep --capacity does"},
+			&cli.StringFlag{Name: "requests-out", Usage: "write what became of every request to `FILE` as JSON lines"},
+		}, outputFlags()),
+		Action: p.runCompare,
 	}
 }
 
-// study is a comparison to be made.
-type study struct {
-	setup      report.Setup
-	config     sim.Config // but for the chain
-	slo        measure.SLO
-	contenders []contender
+func (p program) runCompare(c *cli.Context) error {
+	s, err := newStudy(c, p.args)
+	if err != nil {
+		return err
+	}
+	if c.Bool("oracle") {
+		s.contenders = append(s.contenders, contender{name: oracle})
+	}
+	limits, err := thresholds(c)
+	if err != nil {
+		return err
+	}
+	for _, l := range limits {
+		if l.Contender != "" && s.number(l.Contender) < 0 {
+			return usage("--threshold %q: no contender is called %q", l.Text, l.Contender)
+		}
+	}
+	baseline := 0
+	if name := c.String("baseline"); name != "" {
+		if baseline = s.number(name); baseline < 0 {
+			return usage("--baseline %q: no contender is called that; there are %s", name, strings.Join(s.names(), ", "))
+		}
+	}
+	out, err := p.openOutputs(c)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	result, err := p.race(c.Context, s, &race{baseline: baseline, capacity: c.Bool("capacity"), requests: out.requests})
+	if err != nil {
+		return err
+	}
+	if err := experiment.Judge(result, limits); err != nil {
+		return usageError{err}
+	}
+	if err := out.write(result, result.Timing); err != nil {
+		return err
+	}
+	return crossed(result.Thresholds)
 }
 
-// newStudy reads flags and trace.
-func newStudy(c *cli.Context) (*study, error) {
-	s := &study{}
-	var err error
-	if s.contenders, err = parseContenders(c.StringSlice("strategy")); err != nil {
-		return nil, err
-	}
-	if s.slo, err = parseSLO(c.String("slo")); err != nil {
-		return nil, err
-	}
-	profile, err := engine.ProfileByName(c.String("profile"))
-	if err != nil {
-		return nil, usage("--profile: %w", err)
-	}
-	workers, rows, scale := c.Int("workers"), c.Int("requests"), c.Float64("rate-scale")
-	if workers < 1 || workers > maxSimWorkers {
-		return nil, usage("--workers %d: give a number from 1 to %d", workers, maxSimWorkers)
-	}
-	if rows < 0 {
-		return nil, usage("--requests %d: give a number of requests, 0 for all", rows)
-	}
-	if c.IsSet("rate-scale") && !(scale > 0 && scale <= math.MaxFloat32) {
-		return nil, usage("--rate-scale %v: give a positive number, 1 for the recorded rate", scale)
-	}
-	if !c.IsSet("rate-scale") {
-		if scale = 1; c.String("trace") == "" {
-			scale = defaultScale
+// crossed is an error if a threshold was crossed.
+func crossed(all []report.Verdict) error {
+	var lines []string
+	for i := range all {
+		if all[i].Crossed {
+			lines = append(lines, all[i].String())
 		}
 	}
-	plans, decisions := c.Duration("plan-delay"), c.Duration("decision-delay")
-	if plans < 0 || decisions < 0 {
-		return nil, usage("--plan-delay and --decision-delay must not be negative")
+	if lines == nil {
+		return nil
 	}
-	in, err := readTrace(c.String("trace"))
-	if err != nil {
-		return nil, usage("--trace: %w", err)
-	}
-	seed := c.Uint64("seed")
-	t := in.trace.Spread(seed)
-	if rows > 0 {
-		t = t.Cut(rows)
-	}
-	if t = t.InferSessions(0); scale != 1 {
-		if t, err = t.Scale(scale); err != nil {
-			return nil, usage("--rate-scale: %w", err)
-		}
-	}
-	s.config = sim.Config{
-		Trace: t, Workers: sim.Fleet(workers, profile), Seed: seed,
-		Options: sim.Options{PlanDelay: plans, DecisionDelay: decisions},
-	}
-	s.setup = newSetup(s.config, in.sha256, scale, s.slo)
-	return s, nil
+	return thresholdError{fmt.Errorf("threshold %s", strings.Join(lines, "\nbenchlab: threshold "))}
 }
+
+// names lists the contenders.
+func (s *study) names() []string {
+	var out []string
+	for _, c := range s.contenders {
+		out = append(out, c.name)
+	}
+	return out
+}
+
+// number is that of a contender, -1 if there is none of that name.
+func (s *study) number(name string) int { return slices.Index(s.names(), name) }

@@ -2,29 +2,38 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
+	"gatewayd/benchlab/report"
 	"gatewayd/benchlab/sim"
 	"gatewayd/pkg/plugin/ref"
 	"gatewayd/pkg/router"
 )
+
+// oracle is the name of the contender that sees into the workers; its chain is
+// sim.Oracle.
+const oracle = "oracle"
 
 // contender is one chain of strategies.
 type contender struct {
 	name  string
 	chain []ref.Ref
 
-	links  []sim.Link // once it is open
-	clocks []*watched // of the links
+	sources  []source         // of the chain, once they are found
+	programs []report.Program // plugins among them
+	plans    bool             // one of them makes tables
 }
 
-// parseContenders reads the values of --strategy, or takes the default ones.
+// parseContenders reads the values of --strategy, or takes the default ones. A
+// chain that is given again gets a number to its name.
 func parseContenders(chains []string) ([]contender, error) {
 	if len(chains) == 0 {
 		chains = defaultContenders()
 	}
 	out := make([]contender, len(chains))
+	times := map[string]int{}
 	for i, text := range chains {
 		chain, err := ref.ParseChain(text)
 		if err != nil {
@@ -34,7 +43,11 @@ func parseContenders(chains []string) ([]contender, error) {
 		for k, r := range chain {
 			names[k] = r.String()
 		}
-		out[i] = contender{name: strings.Join(names, "+"), chain: chain}
+		name := strings.Join(names, "+")
+		if times[name]++; times[name] > 1 {
+			name = fmt.Sprintf("%s#%d", name, times[name])
+		}
+		out[i] = contender{name: name, chain: chain}
 	}
 	return out, nil
 }
@@ -51,26 +64,59 @@ type sources interface {
 	find(ctx context.Context, r ref.Ref) (source, error)
 }
 
-// open makes the chain's instances, each under a stopwatch.
-func (c *contender) open(ctx context.Context, all sources, seed uint64) error {
-	for i, r := range c.chain {
+// find finds the chain's strategies and tries to open them once, so that a wrong
+// option is noticed before any work is done.
+func (c *contender) find(ctx context.Context, all sources) error {
+	c.sources = nil
+	for _, r := range c.chain {
+		if r.IsPath() {
+			if err := notFolder(r.Name); err != nil {
+				return usage("--strategy %s: %w", c.name, err)
+			}
+		}
 		from, err := all.find(ctx, r)
 		if err != nil {
 			return usage("--strategy %s: %w", c.name, err)
 		}
+		if slices.ContainsFunc(c.sources, func(s source) bool { return s.name() == from.name() }) {
+			return usage("--strategy %s: %s comes twice in the chain; the second could never decide", c.name, from.name())
+		}
+		c.sources = append(c.sources, from)
+		if r.IsPath() {
+			p, err := checksummed(r.Name)
+			if err != nil {
+				return usage("--strategy %s: %w", c.name, err)
+			}
+			c.programs = append(c.programs, p)
+		}
+	}
+	_, opened, err := c.open(ctx, 0)
+	for _, w := range opened {
+		c.plans = c.plans || w.Info().Plans
+	}
+	closeAll(opened)
+	return err
+}
+
+// open makes the chain's instances, each under a stopwatch.
+func (c *contender) open(ctx context.Context, seed uint64) ([]sim.Link, []*watched, error) {
+	if c.name == oracle {
+		return sim.Oracle(), nil, nil
+	}
+	var links []sim.Link
+	var clocks []*watched
+	for i, r := range c.chain {
+		from := c.sources[i]
 		instance, err := from.open(ctx, r.Options, sim.StrategySeed(seed, i))
 		if err == nil {
 			err = sim.Check(from.name(), instance)
 		}
 		if err != nil {
-			return usage("--strategy %s: %w", c.name, err)
-		}
-		if slices.ContainsFunc(c.links, func(k sim.Link) bool { return k.Name == from.name() }) {
-			return usage("--strategy %s: %s comes twice in the chain; the second could never decide", c.name, from.name())
+			return nil, nil, usage("--strategy %s: %w", c.name, err)
 		}
 		w := &watched{Instance: instance, name: from.name()}
-		c.clocks = append(c.clocks, w)
-		c.links = append(c.links, sim.Link{Name: from.name(), Instance: w})
+		clocks = append(clocks, w)
+		links = append(links, sim.Link{Name: from.name(), Instance: w})
 	}
-	return nil
+	return links, clocks, nil
 }

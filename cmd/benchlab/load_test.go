@@ -1,7 +1,7 @@
 package main
 
 import (
-	"encoding/json"
+	"strings"
 	"testing"
 
 	"gatewayd/benchlab/engine"
@@ -17,24 +17,30 @@ func profile(t *testing.T) engine.Profile {
 	return p
 }
 
+// comparison reads a result.
+func comparison(t *testing.T, text string) *report.Comparison {
+	t.Helper()
+	c, _, err := report.Read(strings.NewReader(text))
+	if err != nil || c == nil {
+		t.Fatalf("%v, %v in\n%.2000s", c, err, text)
+	}
+	return c
+}
+
 // TestDefaultLoad holds that the default rate scale loads the fleet as it says.
 func TestDefaultLoad(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates the whole default trace")
 	}
-	code, stdout, stderr := bench(t.Context(), "compare", "--strategy", "least-busy", "--json", "-")
+	code, stdout, stderr := bench(t.Context(), "compare", "--seeds", "1", "--strategy", "least-busy", "--json", "-")
 	if code != exitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
-	var c report.Comparison
-	if err := json.Unmarshal([]byte(stdout), &c); err != nil {
-		t.Fatal(err)
-	}
-	f := c.Contenders[0].Figures
-	if got := f.PrefillUtilisation.Or(-1); got < 0.6 || got > 0.7 {
+	k := comparison(t, stdout).Contenders[0]
+	if got := k.Figures["prefill_util"].Mean.Or(-1); got < 0.6 || got > 0.7 {
 		t.Errorf("prefill utilisation of least-busy is %.3f, want 0.60 to 0.70", got)
 	}
-	if f.Requests != 7851 || f.Completed != 7851 {
+	if f := k.Runs[0].Figures; f.Requests != 7851 || f.Completed != 7851 {
 		t.Errorf("%d of %d requests completed, want 7851", f.Completed, f.Requests)
 	}
 }

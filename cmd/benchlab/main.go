@@ -17,9 +17,10 @@ import (
 
 // Exit codes.
 const (
-	exitOK     = 0
-	exitFailed = 1 // the run failed
-	exitUsage  = 2 // arguments or input are wrong
+	exitOK      = 0
+	exitFailed  = 1  // the run failed
+	exitUsage   = 2  // arguments or input are wrong
+	exitCrossed = 99 // a threshold was crossed
 )
 
 // version is set by the linker.
@@ -54,8 +55,11 @@ func (p program) run(ctx context.Context) int {
 		return exitOK
 	}
 	fmt.Fprintln(p.stderr, "benchlab:", err)
-	if errors.As(err, new(usageError)) {
+	switch {
+	case errors.As(err, new(usageError)):
 		return exitUsage
+	case errors.As(err, new(thresholdError)):
+		return exitCrossed
 	}
 	return exitFailed
 }
@@ -64,6 +68,11 @@ func (p program) run(ctx context.Context) int {
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
+
+// thresholdError says which thresholds were crossed, in a run that went well.
+type thresholdError struct{ error }
+
+func (e thresholdError) Unwrap() error { return e.error }
 
 func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
@@ -77,7 +86,7 @@ func (p program) app() *cli.App {
 		DisableSliceFlagSeparator: true,
 		ExitErrHandler:            func(*cli.Context, error) {},
 		OnUsageError:              wrongFlag,
-		Commands:                  []*cli.Command{p.compare(), p.worker(), p.trace(), p.version()},
+		Commands:                  []*cli.Command{p.compare(), p.sweep(), p.paper(), p.survey(), p.report(), p.replay(), p.worker(), p.trace(), p.calibrate(), p.validate(), p.profile(), p.version()},
 		Action:                    group,
 	}
 }

@@ -9,10 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+
+	"gatewayd/benchlab/report"
 )
 
 // bench runs benchlab with arguments.
@@ -47,28 +50,54 @@ func TestCommands(t *testing.T) {
 }
 
 // TestSameBytes holds that equal arguments give equal standard output, whatever
-// the number of processors, and that JSON on standard output is what a file gets.
+// the number of processors, and that a file gets the same JSON and timing besides.
 func TestSameBytes(t *testing.T) {
-	args := []string{"compare", "--requests", "200", "--rate-scale", "8"}
-	file := filepath.Join(t.TempDir(), "result.json")
-	_, first, _ := bench(t.Context(), append(args, "--json", file)...)
-	if !strings.Contains(first, "round-robin") {
+	args := []string{"compare", "--requests", "200", "--rate-scale", "8", "--seeds", "2", "--strategy", "p2c", "--strategy", "cacheroute+sticky"}
+	run := func(more ...string) string {
+		code, stdout, stderr := bench(t.Context(), slices.Concat(args, more)...)
+		if code != exitOK {
+			t.Fatalf("exit %d: %s", code, stderr)
+		}
+		return stdout
+	}
+	first := run()
+	if !strings.Contains(first, "cacheroute+sticky") {
 		t.Fatalf("no table:\n%s", first)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	_, alone, _ := bench(t.Context(), args...)
-	_, json, _ := bench(t.Context(), append(args, "--json", "-")...)
+	alone, json := run(), run("--json", "-")
 	runtime.GOMAXPROCS(2)
-	_, pair, _ := bench(t.Context(), args...)
-	if alone != first || pair != first {
+	if pair := run(); alone != first || pair != first {
 		t.Errorf("different output:\n%s\n%s\n%s", first, alone, pair)
 	}
-	if saved, err := os.ReadFile(file); err != nil || string(saved) != json {
-		t.Errorf("the file (%v) differs from standard output", err)
+	file := filepath.Join(t.TempDir(), "result.json")
+	if run("--json", file) != first {
+		t.Error("with a file the text differs")
 	}
-	if _, other, _ := bench(t.Context(), append(args, "--seed", "2")...); other == first {
-		t.Error("another seed gave the same output")
+	saved, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
 	}
+	a, b := comparison(t, json), comparison(t, string(saved))
+	if a.Timing != nil || b.Timing == nil || len(b.Timing.Contenders) != 2 || b.Timing.Requests != 800 {
+		t.Errorf("timing is %v on standard output and %+v in the file", a.Timing, b.Timing)
+	}
+	a.Command, b.Command = nil, nil
+	if text(t, a) != text(t, b.Reproducible()) {
+		t.Error("the file differs from standard output")
+	}
+	if run("--seed", "2") == first {
+		t.Error("other seeds gave the same output")
+	}
+}
+
+func text(t *testing.T, c *report.Comparison) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := c.WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
 
 // TestBadJSONFile is noticed before any work and leaves no file behind.

@@ -8,41 +8,81 @@ import (
 	"time"
 )
 
-// progress shows on a terminal how far a comparison is.
+// progress shows how far a run is and how long it will still take: on a terminal
+// as a line that changes, elsewhere as a line every half minute.
 type progress struct {
-	ended []atomic.Int64 // requests, by contender
-	all   int            // requests of all contenders
+	all   int // requests that will be simulated; more may come
+	ended atomic.Int64
+	more  atomic.Int64 // beyond all
 	done  chan struct{}
 	shown sync.WaitGroup
 }
 
-// progress begins to show; elsewhere than on a terminal it shows nothing.
-func (p program) progress(contenders, requests int) *progress {
-	b := &progress{ended: make([]atomic.Int64, contenders), all: contenders * requests, done: make(chan struct{})}
-	if p.terminal {
-		b.shown.Go(func() { b.show(p.stderr) })
-	}
+const (
+	terminalPeriod = 200 * time.Millisecond
+	sparsePeriod   = 30 * time.Second
+)
+
+func (p program) progress(requests int) *progress {
+	b := &progress{all: requests, done: make(chan struct{})}
+	b.shown.Go(func() { b.show(p.stderr, p.terminal) })
 	return b
 }
 
-func (b *progress) show(w io.Writer) {
-	const period = 200 * time.Millisecond
+func (b *progress) show(w io.Writer, terminal bool) {
+	period, began := sparsePeriod, time.Now()
+	if terminal {
+		period = terminalPeriod
+	}
 	ticker := time.NewTicker(period)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ticker.C:
-			n := 0
-			for i := range b.ended {
-				n += int(b.ended[i].Load())
+			if line := b.line(time.Since(began)); terminal {
+				fmt.Fprintf(w, "\r\033[K%s", line)
+			} else {
+				fmt.Fprintln(w, line)
 			}
-			fmt.Fprintf(w, "\rsimulated %d of %d requests (%d %%) ", n, b.all, 100*n/b.all)
 		case <-b.done:
-			fmt.Fprint(w, "\r\033[K")
+			if terminal {
+				fmt.Fprint(w, "\r\033[K")
+			}
 			return
 		}
 	}
 }
+
+// line says how far it is after so much time.
+func (b *progress) line(took time.Duration) string {
+	ended, all := b.ended.Load(), int64(b.all)+b.more.Load()
+	share := min(1, float64(ended)/float64(max(1, all)))
+	const width = 20
+	bar := make([]byte, width)
+	for i := range bar {
+		bar[i] = '.'
+		if float64(i) < share*width {
+			bar[i] = '#'
+		}
+	}
+	left := "?"
+	if share > 0 {
+		left = time.Duration(float64(took) * (1 - share) / share).Round(time.Second).String()
+	}
+	return fmt.Sprintf("[%s] %3.0f %%  %d of %d requests simulated, %s left", bar, 100*share, ended, all, left)
+}
+
+// part returns what one simulation reports its ended requests to.
+func (b *progress) part() func(ended int) {
+	before := 0
+	return func(ended int) {
+		b.ended.Add(int64(ended - before))
+		before = ended
+	}
+}
+
+// expect adds requests that were not known of before.
+func (b *progress) expect(requests int) { b.more.Add(int64(requests)) }
 
 // close takes the line away.
 func (b *progress) close() {

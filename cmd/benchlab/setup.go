@@ -10,28 +10,28 @@ import (
 	"gatewayd/benchlab/sim/measure"
 )
 
-// newSetup states what all contenders of a comparison have in common.
-func newSetup(c sim.Config, sha256 string, scale float64, slo measure.SLO) report.Setup {
-	t := c.Trace
-	s := report.Setup{
+// setup states what all contenders have in common; arrivals are those of the
+// given traffic.
+func (s *study) setup(first *prepared) report.Setup {
+	t := first.trace
+	out := report.Setup{
 		Trace: report.Trace{
-			Name: t.Name, Origin: t.Origin, SHA256: sha256, Format: t.Format, Rows: len(t.Requests),
+			Name: t.Name, Origin: t.Origin, SHA256: s.traffic.sha256, Format: t.Format, Rows: len(t.Requests),
 			BlockTokens: t.BlockTokens, Scope: t.Scope.String(), Partial: t.Partial.String(), Notes: t.Notes,
 		},
-		Seed: c.Seed, RateScale: scale, Workers: len(c.Workers), PUE: sim.PUE,
-		Profile:   resolved(c.Workers[0].Profile),
-		PlanDelay: c.Options.PlanDelay.Seconds(), DecisionDelay: c.Options.DecisionDelay.Seconds(),
-		TTFT: slo.TTFT.Seconds(), TPOT: slo.TPOT.Seconds(),
+		Workers: s.workers, PUE: sim.PUE, Profile: resolved(s.profile), Assumed: s.assumed,
+		TTFT: s.slo.TTFT.Seconds(), TPOT: s.slo.TPOT.Seconds(),
+		Options: s.conditions(), Programs: s.programs(),
 	}
 	for i := range t.Requests {
-		s.Trace.MeanInput += float64(t.Requests[i].Input) / float64(len(t.Requests))
-		s.Trace.MeanOutput += float64(t.Requests[i].Output) / float64(len(t.Requests))
+		out.Trace.MeanInput += float64(t.Requests[i].Input) / float64(len(t.Requests))
+		out.Trace.MeanOutput += float64(t.Requests[i].Output) / float64(len(t.Requests))
 	}
-	s.Trace.Span = (t.Requests[len(t.Requests)-1].At - t.Requests[0].At).Seconds()
+	out.Trace.Span = (t.Requests[len(t.Requests)-1].At - t.Requests[0].At).Seconds()
 	for _, z := range sim.Zones() {
-		s.Zones = append(s.Zones, report.Zone(z))
+		out.Zones = append(out.Zones, report.Zone(z))
 	}
-	return s
+	return out
 }
 
 // resolved fills in the defaults that an engine would use.

@@ -4,95 +4,61 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"sync"
+	"io"
 	"time"
 
-	"gatewayd/benchlab/report"
 	"gatewayd/benchlab/sim"
+	"gatewayd/benchlab/sim/measure"
 )
 
-// simulate opens all contenders and runs them.
-func (p program) simulate(ctx context.Context, s *study) (*report.Comparison, error) {
-	ctx, fail := context.WithCancelCause(ctx)
-	defer fail(nil)
-	h := newHost(p.stderr, fail)
-	defer h.close()
-	if err := s.open(ctx, h); err != nil {
+// outcome is one run and how long it took.
+type outcome struct {
+	*measure.Run
+	ready    *prepared
+	requests int
+	took     time.Duration
+	clocks   []*watched
+}
+
+// simulate runs one contender once on the given traffic.
+func (s *study) simulate(ctx context.Context, c *contender, config sim.Config, progress func(ended int)) (*outcome, error) {
+	began := time.Now()
+	chain, clocks, err := c.open(ctx, config.Seed)
+	if err != nil {
 		return nil, err
 	}
-	return p.race(ctx, s, fail)
-}
-
-func (s *study) open(ctx context.Context, all sources) error {
-	for i := range s.contenders {
-		if err := s.contenders[i].open(ctx, all, s.config.Seed); err != nil {
-			return err
-		}
+	config.Chain = chain
+	// Gateways after the first one have instances of their own, which draw their
+	// own numbers.
+	config.Open = func(gateway int) ([]sim.Link, error) {
+		more, others, err := c.open(ctx, config.Seed+uint64(gateway)<<gatewayBits)
+		clocks = append(clocks, others...)
+		return more, err
 	}
-	return nil
-}
-
-// race runs the contenders, as many at a time as there are processors, which
-// changes no result. The first error ends all of them.
-func (p program) race(ctx context.Context, s *study, fail context.CancelCauseFunc) (*report.Comparison, error) {
-	began := time.Now()
-	results := make([]result, len(s.contenders))
-	bar := p.progress(len(s.contenders), len(s.config.Trace.Requests))
-	turns := make(chan struct{}, runtime.GOMAXPROCS(0))
-	var all sync.WaitGroup
-	for i := range s.contenders {
-		all.Go(func() {
-			turns <- struct{}{}
-			defer func() { <-turns }()
-			if results[i] = s.one(ctx, i, bar); results[i].err != nil {
-				fail(results[i].err)
-			}
-		})
-	}
-	all.Wait()
-	bar.close()
-	if err := context.Cause(ctx); errors.Is(err, context.Canceled) {
-		return nil, errors.New("interrupted")
-	} else if err != nil {
-		return nil, err
-	}
-	c := &report.Comparison{Setup: s.setup}
-	for i := range results {
-		c.Contenders = append(c.Contenders, results[i].Contender)
-	}
-	p.timing(s, results, time.Since(began))
-	return c, nil
-}
-
-// result is what came of one contender.
-type result struct {
-	report.Contender
-	took time.Duration // wall time
-	err  error
-}
-
-func (s *study) one(ctx context.Context, i int, bar *progress) result {
-	began := time.Now()
-	config := s.config
-	config.Chain = s.contenders[i].links
-	config.Options.Progress = func(ended int) { bar.ended[i].Store(int64(ended)) }
+	config.Options.Progress = progress
+	defer func() { closeAll(clocks) }()
 	run, err := sim.Run(ctx, config)
 	if err != nil {
-		return result{err: fmt.Errorf("%s: %w", s.contenders[i].name, err)}
+		return nil, fmt.Errorf("%s: %w", c.name, err)
 	}
-	return result{Contender: report.NewContender(s.contenders[i].name, run, s.slo), took: time.Since(began)}
+	return &outcome{Run: run, requests: len(run.Requests), took: time.Since(began), clocks: clocks}, nil
 }
 
-// timing prints wall-clock figures.
-func (p program) timing(s *study, results []result, took time.Duration) {
-	requests := len(s.config.Trace.Requests)
-	for i, r := range results {
-		fmt.Fprintf(p.stderr, "%s: %.2f s, %.0f requests/s\n", r.Name, r.took.Seconds(), float64(requests)/r.took.Seconds())
-		for _, w := range s.contenders[i].clocks {
-			fmt.Fprintf(p.stderr, "  %s: plans: %v; Route calls: %v\n", w.name, &w.plans, &w.routes)
+// closeAll ends the instances that live in a plugin.
+func closeAll(all []*watched) {
+	for _, w := range all {
+		if c, ok := w.Instance.(io.Closer); ok {
+			c.Close()
 		}
 	}
-	fmt.Fprintf(p.stderr, "%d contenders, %d requests each: %.2f s on %d processors\n",
-		len(results), requests, took.Seconds(), runtime.GOMAXPROCS(0))
+}
+
+const gatewayBits = 48 // seeds differ below, gateways above
+
+// stopped is the error with which work ended, which may be the user's wish.
+func stopped(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return errors.New("interrupted")
+	}
+	return err
 }

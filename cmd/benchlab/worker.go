@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"gatewayd/benchlab/engine"
 	"gatewayd/benchlab/worker"
 )
 
@@ -24,8 +23,10 @@ func (p program) worker() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "listen", Usage: "`ADDR` to listen on, as 127.0.0.1:8001; port 0 takes a free one"},
 			&cli.StringSliceFlag{Name: "model", Usage: "a `NAME` that the model goes by; repeatable; default: the profile's model"},
-			&cli.StringFlag{Name: "profile", Value: defaultProfile, Usage: "what the worker is: an engine profile's `NAME`"},
+			&cli.StringFlag{Name: "profile", Value: defaultProfile, Usage: "what the worker is: an engine profile's `NAME|FILE`"},
 			&cli.Float64Flag{Name: "speed", Value: 1, Usage: "engine seconds per second: `X`=2 answers twice as fast"},
+			&cli.IntFlag{Name: "context", Usage: "longest prompt and answer together, `N` tokens", DefaultText: "131072, or what the KV cache holds if less"},
+			&cli.BoolFlag{Name: "forget-answers", Usage: "keep answers out of the prefix cache, as the simulator does"},
 			&cli.StringFlag{Name: "api-key-file", Usage: "`FILE` with the key that clients must send"},
 		},
 		Action: func(c *cli.Context) error {
@@ -60,24 +61,23 @@ func (p program) worker() *cli.Command {
 }
 
 func workerConfig(c *cli.Context) (worker.Config, error) {
-	profile, err := engine.ProfileByName(c.String("profile"))
+	profile, err := readProfile(c.String("profile"))
 	if err != nil {
 		return worker.Config{}, usage("--profile: %w", err)
 	}
-	config := worker.Config{Models: c.StringSlice("model"), Profile: profile, Speed: c.Float64("speed")}
-	if config.Speed <= 0 {
+	config := worker.Config{
+		Models: c.StringSlice("model"), Profile: profile, Speed: c.Float64("speed"),
+		ContextLen: c.Int("context"), ForgetAnswers: c.Bool("forget-answers"),
+	}
+	if !(config.Speed > 0 && config.Speed <= math.MaxFloat32) {
 		return config, usage("--speed %v: give a positive number, 1 for real time", config.Speed)
 	}
 	if len(config.Models) == 0 {
 		config.Models = []string{profile.Model}
 	}
 	if name := c.String("api-key-file"); name != "" {
-		key, err := os.ReadFile(name)
-		if err != nil {
-			return config, usage("--api-key-file: %w", err)
-		}
-		if config.APIKey = strings.TrimSpace(string(key)); config.APIKey == "" {
-			return config, usage("--api-key-file: %s is empty", name)
+		if config.APIKey, err = readKey(name); err != nil {
+			return config, err
 		}
 	}
 	return config, nil

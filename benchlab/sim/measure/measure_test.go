@@ -3,6 +3,7 @@ package measure
 import (
 	"encoding/json"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -135,5 +136,12 @@ func TestOutcomeNames(t *testing.T) {
 	}
 	if Outcome(200).String() != "unknown" {
 		t.Error("an outcome out of range has a name")
+	}
+}
+
+// TestRequestIsSmall keeps results of long traces in memory.
+func TestRequestIsSmall(t *testing.T) {
+	if n := reflect.TypeFor[Request]().Size(); n > 64 {
+		t.Errorf("a request takes %d bytes, at most 64 are allowed", n)
 	}
 }

@@ -1,0 +1,115 @@
+package survey
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"strconv"
+	"time"
+
+	"gatewayd/pkg/router"
+)
+
+// Owners is traffic of owners of unequal rates, one request a second, on workers
+// that hold so many prefixes. Zero fields take the default in their comment.
+type Owners struct {
+	Owners   int     // 2,000
+	Exponent float64 // of their Zipf law; 1.1
+	Arrivals int     // 40,000
+	Workers  int     // 8
+	Slots    int     // prefixes that a worker holds; 40
+	// Open is how many later arrivals a request stays open for: what strategies see
+	// as load is the number of the last Open requests at each worker; 800.
+	Open int
+	// HalfLife is that of measured rates, and Interval the time between plans of
+	// strategies that state none, both in arrivals; 4,000 and 2,000.
+	HalfLife, Interval int
+}
+
+func (o Owners) withDefaults() Owners {
+	for _, x := range []struct {
+		v   *int
+		def int
+	}{{&o.Owners, 2000}, {&o.Arrivals, 40_000}, {&o.Workers, 8}, {&o.Slots, 40}, {&o.Open, 800}, {&o.HalfLife, 4000}, {&o.Interval, 2000}} {
+		if *x.v <= 0 {
+			*x.v = x.def
+		}
+	}
+	if o.Exponent <= 0 {
+		o.Exponent = 1.1
+	}
+	return o
+}
+
+// prefix is the length of every prompt in tokens: one block, one slot.
+const prefix = 512
+
+// Run returns the share of the requests whose prefix was at the worker that served
+// them, and the most requests of a worker over the mean.
+func (o Owners) Run(ctx context.Context, chain string, seed uint64) (hit, imbalance float64, err error) {
+	o = o.withDefaults()
+	caches, served := make([]*slots, o.Workers), make([]float64, o.Workers)
+	members, number := make([]router.Member, o.Workers), map[string]int{}
+	for w := range members {
+		id := fmt.Sprintf("worker-%03d", w)
+		members[w].Worker = router.Worker{ID: id, KVTokens: o.Slots * prefix, Incarnation: 1}
+		caches[w], number[id] = newSlots(o.Slots), w
+	}
+	g, err := newGateway(chain, seed, router.Config{
+		RateHalfLife: time.Duration(o.HalfLife) * time.Second, PlanInterval: time.Duration(o.Interval) * time.Second, MaxLife: math.MaxInt64,
+	}, members)
+	if err != nil {
+		return 0, 0, err
+	}
+	draw, open, hits := o.zipf(seed), []ending{}, 0
+	for i := range o.Arrivals {
+		now := router.Time(i) * router.Time(time.Second)
+		if err := context.Cause(ctx); err != nil {
+			return 0, 0, err
+		}
+		if err := g.tick(now); err != nil {
+			return 0, 0, err
+		}
+		key := router.Mix(seed<<32 | draw() + 1)
+		step, err := g.place(now, router.Request{
+			ID: strconv.Itoa(i), Key: key, PromptTokens: prefix, Blocks: []uint64{key}, BlockTokens: prefix,
+		})
+		if err != nil {
+			return 0, 0, err
+		}
+		w, usage := number[step.Worker.ID], router.Usage{PromptTokens: prefix, OutputTokens: 1}
+		if caches[w].use(key) {
+			hits++
+			usage.CachedTokens = prefix
+		}
+		served[w]++
+		g.core.FirstToken(now, step.Ticket)
+		if open = append(open, ending{step.Ticket, usage}); len(open) > o.Open {
+			g.core.Finish(now, open[0].ticket, router.Ending{Outcome: router.Completed, Usage: open[0].usage})
+			open = open[1:]
+		}
+	}
+	return float64(hits) / float64(o.Arrivals), slices.Max(served) * float64(o.Workers) / float64(o.Arrivals), nil
+}
+
+// ending is how an open request will end.
+type ending struct {
+	ticket router.Ticket
+	usage  router.Usage
+}
+
+// zipf draws owners, whose ranks are shuffled.
+func (o Owners) zipf(seed uint64) (draw func() uint64) {
+	rng := rand.New(rand.NewPCG(seed, 0x6f776e657273)) // "owners"
+	sum, cumulative, names := 0.0, make([]float64, o.Owners), rng.Perm(o.Owners)
+	for rank := range cumulative {
+		sum += math.Pow(float64(rank+1), -o.Exponent)
+		cumulative[rank] = sum
+	}
+	return func() uint64 {
+		return uint64(names[min(sort.SearchFloat64s(cumulative, sum*rng.Float64()), o.Owners-1)])
+	}
+}

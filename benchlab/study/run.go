@@ -1,0 +1,93 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"gatewayd/pkg/router"
+)
+
+// Fleet is equal workers. Zero fields take the default in their comment.
+type Fleet struct {
+	Workers int    // 8
+	Blocks  int    // of each worker's cache; 7,000
+	Seed    uint64 // of the gateway's draws
+}
+
+func (f Fleet) withDefaults() Fleet {
+	if f.Workers <= 0 {
+		f.Workers = 8
+	}
+	if f.Blocks <= 0 {
+		f.Blocks = 7000
+	}
+	return f
+}
+
+// Result is what came of a run.
+type Result struct {
+	Hit       float64 // share of prompt blocks found in the cache of their worker
+	Imbalance float64 // blocks computed at the worker with most of them, over the mean
+	Moves     int     // turns at another worker than the turn before
+	Workers   []int   // of each request, in order
+}
+
+// Run places traffic with a chain of the catalog's strategies.
+func Run(t *Traffic, f Fleet, chain string) (Result, error) {
+	f = f.withDefaults()
+	members := make([]router.Member, f.Workers)
+	caches := make([]*cache, f.Workers)
+	place := map[string]int{}
+	for i := range members {
+		id := fmt.Sprintf("w%03d", i)
+		members[i].Worker = router.Worker{ID: id, KVTokens: f.Blocks * t.blockTokens}
+		members[i].Carbon.GramsPerKWh = router.Unknown
+		caches[i] = newCache(f.Blocks, t.blocks)
+		place[id] = i
+	}
+	g, err := newGateway(chain, f.Seed, members)
+	if err != nil {
+		return Result{}, err
+	}
+	work, total, hits := make([]int, f.Workers), 0, 0
+	var out Result
+	last := slices.Repeat([]int{-1}, t.Sessions)
+	var blocks []uint64
+	for n, r := range t.Requests {
+		now := router.Time(r.At)
+		if err := g.advance(now); err != nil {
+			return Result{}, err
+		}
+		blocks = blocks[:0]
+		for _, b := range r.blocks {
+			blocks = append(blocks, router.Mix(uint64(b)+1))
+		}
+		step, err := g.place(now, router.Request{
+			ID: strconv.Itoa(n), Key: router.Mix(t.salt ^ uint64(r.Session+1)), PromptTokens: r.Input,
+			Blocks: blocks, BlockTokens: t.blockTokens,
+		})
+		if err != nil {
+			return Result{}, err
+		}
+		w := place[step.Worker.ID]
+		found := caches[w].serve(r.blocks)
+		g.core.FirstToken(now, step.Ticket)
+		g.core.Finish(now, step.Ticket, router.Ending{Outcome: router.Completed, Usage: router.Usage{
+			PromptTokens: r.Input, CachedTokens: found * t.blockTokens, OutputTokens: 1,
+		}})
+		hits, total, work[w] = hits+found, total+len(r.blocks), work[w]+len(r.blocks)-found
+		if last[r.Session] >= 0 && last[r.Session] != w {
+			out.Moves++
+		}
+		last[r.Session] = w
+		out.Workers = append(out.Workers, w)
+	}
+	if total > 0 {
+		out.Hit = float64(hits) / float64(total)
+	}
+	if missed := total - hits; missed > 0 {
+		out.Imbalance = float64(slices.Max(work)*f.Workers) / float64(missed)
+	}
+	return out, nil
+}
