@@ -18,6 +18,7 @@ needs() {
   command -v chromium >/dev/null || missing+=(chromium)
   command -v node >/dev/null || missing+=(nodejs)
   command -v npm >/dev/null || missing+=(npm)
+  python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
   echo '#include <stdlib.h>
         int main(void) { return EXIT_SUCCESS; }' |
     $(go env CC) -x c -o /dev/null - 2>/dev/null || missing+=(gcc libc6-dev)

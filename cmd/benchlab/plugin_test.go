@@ -31,7 +31,7 @@ func TestPlugin(t *testing.T) {
 	path := build(t, "gatewayd/plugins/cacheroute", "cacheroute")
 	results := make([]*report.Comparison, 2)
 	for i, strategy := range []string{"cacheroute", path} {
-		chain := strategy + ":qcap=0.5+sticky"
+		chain := strategy + ":qcap=0.5:stated=0+sticky"
 		code, stdout, stderr := bench(t.Context(), "compare", "--requests", "400", "--rate-scale", "6", "--seeds", "2", "--json", "-", "--strategy", chain)
 		if code != exitOK {
 			t.Fatalf("%s: exit %d: %s", strategy, code, stderr)

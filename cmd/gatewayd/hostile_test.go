@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -20,7 +21,8 @@ import (
 // answers what no gateway should believe.
 const hostileStrategy = "hostile-strategy"
 
-// hostileAnswers are what hostile plugins answer to a route, by name.
+// hostileAnswers are what hostile plugins answer to a route, by name. Two others
+// pass: "leaks" remembers all requests, and "stays" does not end with its host.
 var hostileAnswers = map[string]*wire.Decision{
 	"unknown-workers": {Verdict: wire.Verdict_VERDICT_ROUTE, Workers: []uint32{7}},
 	"many-workers":    {Verdict: wire.Verdict_VERDICT_ROUTE, Workers: make([]uint32, 1000)},
@@ -43,6 +45,9 @@ func serveHostile(how string) {
 	fmt.Printf("1|1|unix|%s|grpc\n", socket)
 	go server.Serve(l)
 	_, _ = io.Copy(io.Discard, os.Stdin)
+	if how == "stays" {
+		select {}
+	}
 	os.Exit(0)
 }
 
@@ -78,6 +83,7 @@ func (hostileServer) Close(context.Context, *wire.CloseRequest) (*wire.CloseResp
 }
 
 func (s hostileServer) Lane(stream grpc.BidiStreamingServer[wire.LaneRequest, wire.LaneResponse]) error {
+	var kept [][]byte
 	for {
 		m, err := stream.Recv()
 		if err != nil {
@@ -91,6 +97,9 @@ func (s hostileServer) Lane(stream grpc.BidiStreamingServer[wire.LaneRequest, wi
 		for _, task := range m.GetTasks() {
 			if task.GetRoute() == nil || s.how == "nothing" {
 				continue
+			}
+			if s.how == "leaks" {
+				kept = append(kept, bytes.Repeat([]byte{byte(len(kept))}, 4096))
 			}
 			a := &wire.Answer{Id: task.GetRoute().GetId(), Decision: hostileAnswers[s.how]}
 			if err := stream.Send(&wire.LaneResponse{Answers: []*wire.Answer{a}}); err != nil {

@@ -39,7 +39,9 @@ func TestMain(m *testing.M) {
 	case os.Getenv("GATEWAYD_TEST_RUN") != "", len(os.Args) > 1 && os.Args[1] == daemon.BundledCommand:
 		main()
 	default:
-		os.Exit(m.Run())
+		code := m.Run()
+		os.RemoveAll(authorDir)
+		os.Exit(code)
 	}
 }
 

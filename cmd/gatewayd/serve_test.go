@@ -179,7 +179,7 @@ func TestTwoGatewaysActAsOne(t *testing.T) {
 	url, _ := redistest.Start(t)
 	workers := []string{emulatedWorker(t), emulatedWorker(t), emulatedWorker(t), emulatedWorker(t)}
 	file := filepath.Join(t.TempDir(), "gatewayd.yaml")
-	text := "state:\n  redis: " + url + "\n  sync_interval: 50ms\n  lookup_budget: 1s\nplan:\n  interval: 200ms\nstrategies: [cacheroute, sticky, joule]\nworkers:\n"
+	text := "state:\n  redis: " + url + "\n  sync_interval: 50ms\n  lookup_budget: 1s\nplan:\n  interval: 200ms\nstrategies: ['cacheroute:stated=0', sticky, joule]\nworkers:\n"
 	for i, w := range workers {
 		text += fmt.Sprintf("  - url: %s\n    id: w%d\n", w, i)
 	}

@@ -3,7 +3,7 @@ package estimator
 // Merge adds up several gateways' snapshots, each ordered by key, into one
 // ordered by key. It is exact for keys that all of them track: rates add, and
 // mean prompt lengths are weighted by rate. Of two marks, the one of the higher
-// rate stays.
+// rate stays. The result may be one of the snapshots.
 func Merge(snapshots ...[]Rate) []Rate {
 	var out []Rate
 	for _, s := range snapshots {
@@ -14,7 +14,7 @@ func Merge(snapshots ...[]Rate) []Rate {
 
 func mergeTwo(a, b []Rate) []Rate {
 	if len(a) == 0 {
-		return append([]Rate(nil), b...)
+		return b
 	}
 	out := make([]Rate, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"gatewayd/pkg/estimator"
 )
@@ -69,4 +70,37 @@ func TestSnapshotsThatNoGatewayWrites(t *testing.T) {
 	if b, _ := (Snapshot{}).MarshalBinary(); !bytes.Equal(b, []byte(head+"\x00\x00")) {
 		t.Errorf("an empty snapshot is %x", b)
 	}
+}
+
+// BenchmarkExport splits an export of 100,000 keys into what happens under the
+// driver's lock and what outside.
+func BenchmarkExport(b *testing.B) {
+	c := pathCore(b, 16, Rest{})
+	for key := range uint64(100_000) {
+		serveAny(c, Time(key)*1000, Request{Key: Mix(key), PromptTokens: 1000})
+	}
+	now := Time(time.Second)
+	b.Run("locked", func(b *testing.B) {
+		for b.Loop() {
+			c.Export(now, 0)
+		}
+	})
+	b.Run("snapshot", func(b *testing.B) {
+		build := c.Export(now, 0)
+		for b.Loop() {
+			build()
+		}
+	})
+	b.Run("marshal", func(b *testing.B) {
+		snapshot := c.Export(now, 0)()
+		for b.Loop() {
+			if _, err := snapshot.MarshalBinary(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func serveAny(c *Core, now Time, r Request) {
+	c.Finish(now, c.Arrive(now, r).Ticket, Ending{Outcome: Completed})
 }

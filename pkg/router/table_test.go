@@ -1,6 +1,7 @@
 package router
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -85,5 +86,55 @@ func TestSizeOfTable(t *testing.T) {
 		if per := float64(bytesOf(c)) / float64(keys); per > 40 {
 			t.Errorf("%d keys take %.1f bytes each, want at most 40", keys, per)
 		}
+	}
+}
+
+// BenchmarkTable looks up keys that are in the table (hit) and keys of which half
+// are (half). "twin" is a map of slices, "reference" one read of a random place in
+// as much memory as the table takes.
+func BenchmarkTable(b *testing.B) {
+	for _, keys := range []uint64{100_000, 1_000_000} {
+		p := Plan{Version: 1, Workers: []WorkerRef{{ID: "a"}, {ID: "b"}}}
+		twin := make(map[uint64][]uint16, keys)
+		for key := range keys {
+			p.Table.Append(Mix(key), uint16(key%2))
+		}
+		for i, key := range p.Table.Keys {
+			twin[key] = p.Table.Of(i)
+		}
+		c, err := Compile(&p)
+		if err != nil {
+			b.Fatal(err)
+		}
+		memory := make([]uint16, len(c.table.slots)*8)
+		lookup := func(name string, of uint64, members func(key uint64) []uint16) {
+			b.Run(fmt.Sprintf("%s/keys=%d", name, keys), func(b *testing.B) {
+				b.ReportAllocs()
+				found, n := 0, uint64(0)
+				for b.Loop() {
+					n += 7919
+					found += len(members(Mix(n % of)))
+				}
+				if n > 4*7919 && found == 0 {
+					b.Fatal("no key was found")
+				}
+			})
+		}
+		lookup("hit", keys, c.members)
+		lookup("half", 2*keys, c.members)
+		lookup("twin", keys, func(key uint64) []uint16 { return twin[key] })
+		lookup("reference", keys, func(key uint64) []uint16 {
+			at := key % uint64(len(memory)-1)
+			return memory[at : at+1+uint64(memory[at])]
+		})
+		b.Run(fmt.Sprintf("compile/keys=%d", keys), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Compile(&p); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(bytesOf(c))/float64(keys), "B/key")
+		})
 	}
 }

@@ -8,8 +8,7 @@
 // Each rule is a subtest, and says in a sentence what it holds; package rules
 // lists them. Nothing judges speed: the time per decision is logged (go test -v).
 //
-// A strategy is checked in the test's own process and once more behind the
-// protocol: Run starts the test binary again as a plugin, so the test must be in
-// the package's own TestMain-free run or its TestMain must print nothing to
-// standard output.
+// A strategy is checked in the test's own process and compared with itself behind
+// the protocol: Run starts the test binary again, with only this test, as a plugin.
+// A TestMain must therefore run its tests and print nothing to standard output.
 package strategytest

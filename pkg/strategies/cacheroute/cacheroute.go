@@ -26,6 +26,7 @@ func options() []router.Option {
 			Help: "slots charged for a key with more copies than workers (paper mode)"},
 		{Name: "near", Default: "0.05", Help: "share of the mean load by which a new key's rendezvous home may exceed the least loaded worker"},
 		{Name: "bound", Default: "1.1", Help: "imbalance above which keys are moved"},
+		{Name: "stated", Default: "8", Help: "requests per half-life of the rates from which a key gets a place while workers are not divided"},
 		{Name: "stage", Default: "0.2", Help: "share of the traffic whose homes may move with one plan"},
 		{Name: "everywhere", Default: "0.5", Help: "rate from which a key lives on every worker of a divided fleet, as a share of the mean load"},
 		{Name: "rest", Default: "auto", Values: []string{"auto", "abstain", "cost", "p2c", "chwbl"},
@@ -46,6 +47,7 @@ type config struct {
 	near, bound float64
 	everywhere  float64 // share of the mean load
 	stage       float64 // share of the traffic
+	stated      float64 // requests per half-life
 	guard       router.Guard
 	rest        router.Rest
 	auto        bool // the rest is left to a strategy that follows
@@ -80,6 +82,7 @@ func read(set *option.Set) config {
 		bound: set.Float("bound", 1, 1000),
 
 		stage:      set.Float("stage", 0, 1),
+		stated:     set.Float("stated", 0, 1e6),
 		everywhere: set.Float("everywhere", 0.01, 1000),
 		guard:      set.Guard(),
 		auto:       set.Word("rest") == "auto",

@@ -20,8 +20,8 @@ func (c config) live(in router.PlanInput, qcap, unkeyed float64) (router.Plan, e
 	lived := settled(before, in.Rates)
 	t := c.try(in)
 	least := 0.0
-	if in.Last && c.rest.Order == router.ByCost && p.HalfLife > 0 {
-		least = stated / p.HalfLife
+	if p.HalfLife > 0 {
+		least = c.stated / p.HalfLife
 	}
 	placed, zones, err := p.choose(rates, before, lived, t.divide && c.rest.Order != router.Abstain, least)
 	if err != nil {
@@ -74,7 +74,9 @@ func (c config) account(in router.PlanInput, p Planned, zones Zones, t trial) ac
 }
 
 // choose divides the workers if that is allowed and worth it. If not, keys below
-// the least rate get no place.
+// the least rate get no place: of keys that few requests speak for, holds and the
+// index of prefixes know better where they are than a plan, which is made for
+// longer than they live.
 func (p Planned) choose(rates []router.KeyRate, before, lived *router.Table, divide bool, least float64) (Placement, Zones, error) {
 	var zones Zones
 	if divide {
@@ -99,12 +101,6 @@ func (p Planned) choose(rates []router.KeyRate, before, lived *router.Table, div
 	placed, err := p.whole(rates, lived)
 	return placed, zones, err
 }
-
-// stated is the number of requests per half-life from which a key gets a place
-// though the workers are not divided, if the rule for the rest follows caches: of
-// keys that few requests speak for it knows better where they are than a plan,
-// which is made for longer than they live.
-const stated = 8
 
 // coldOf expresses the cold workers of a plan in terms of the present ones.
 func coldOf(previous *router.Plan, workers []router.Worker) (cold []uint16) {

@@ -29,7 +29,7 @@ type Planned struct {
 	// HalfLife is that of the rates in seconds; 0 = unknown.
 	HalfLife float64
 	// Everywhere is the rate from which a key lives on every worker, as a share of
-	// the mean load of a worker, > 0.
+	// the mean load of a worker; 0 = none does.
 	Everywhere float64
 	// Base is what a request costs a worker besides computing what is not cached,
 	// in prompt tokens; 0 = misses cost nothing, loads are counted in requests.

@@ -132,7 +132,7 @@ func (s *splitter) everywhere(kept *router.Table, r router.KeyRate) bool {
 	if len(Homes(kept, r.Key)) > 1 {
 		limit *= 1 - 2*hysteresis
 	}
-	return r.Rate > limit
+	return limit > 0 && r.Rate > limit
 }
 
 func (s *splitter) size(position int32) float64 { return s.sizeOf(s.rates[position]) }

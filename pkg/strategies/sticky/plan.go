@@ -13,6 +13,11 @@ import (
 // gone can.
 const missedWeight = 4
 
+// queuedWeight is what a token that waits for its prefill at a worker weighs
+// against one that the worker has to keep: a cache saves later work, a queue is
+// waited in now.
+const queuedWeight = 1000
+
 // config is what an instance was told; immutable.
 type config struct {
 	guard  router.Guard
@@ -47,17 +52,18 @@ func (c config) cached() bool { return c.bind.MinCached > 0 || c.home != "next" 
 
 // plan binds keys, and says where new ones go unless that is for the next
 // strategy: down the key's rendezvous order past workers that have more than
-// their part of what is to be cached and of what was computed lately. A key that
-// its worker has forgotten goes where the least is to be cached.
+// their part of what is to be cached, of what was computed lately and of what waits
+// now. A key that its worker has forgotten goes where the least is to be cached
+// and waits.
 func (c config) plan(in router.PlanInput) (router.Plan, error) {
 	p := router.Plan{Guard: c.guard, Bind: c.bind}
 	if c.home == "own" || c.home == "auto" && in.Last {
-		working := workingSet(in.Fleet.Workers)
+		working, queued := workingSet(in.Fleet.Workers), row.Same(router.QueuedTokens, queuedWeight)
 		p.Rest = router.Rest{
 			Order: router.ByRendezvous,
-			Limit: router.Row{working, row.Same(router.Missed, missedWeight)},
+			Limit: router.Row{working, row.Same(router.Missed, missedWeight), queued},
 			Bound: c.spread,
-			Cost:  router.Row{working},
+			Cost:  router.Row{working, queued},
 		}
 	}
 	return p, nil

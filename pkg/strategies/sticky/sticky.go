@@ -29,7 +29,7 @@ func options() []router.Option {
 		{Name: "mincached", Default: "0.3", Help: "end a hold when less than this share of the prompt is cached at its worker; 0 = never"},
 		{Name: "home", Default: "auto", Values: []string{"auto", "own", "next"},
 			Help: "who chooses a new key's worker: sticky itself, the next strategy, or the next one if there is any"},
-		{Name: "spread", Default: "1.15", Help: "a new key skips workers whose working set and missed work are above this multiple of the mean"},
+		{Name: "spread", Default: "1.15", Help: "a new key skips workers whose working set, missed and waiting work are above this multiple of the mean"},
 	}, option.Guards()...)
 }
 

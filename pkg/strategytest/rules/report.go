@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 )
 
@@ -48,8 +47,8 @@ func (r Report) Broken() (names []string) {
 
 // Write writes the report as text: a line per rule, then its findings.
 func (r Report) Write(to io.Writer) error {
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "%s %s\n", r.Strategy, r.Version)
+	var w strings.Builder
+	fmt.Fprintf(&w, "%s %s\n", r.Strategy, r.Version)
 	for _, result := range r.Results {
 		state, more := "ok", result.Note
 		switch {
@@ -58,9 +57,9 @@ func (r Report) Write(to io.Writer) error {
 		case result.Skipped != "":
 			state, more = "skipped", result.Skipped
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", result.Rule, state, more)
+		fmt.Fprintln(&w, strings.TrimRight(fmt.Sprintf("  %-13s  %-7s  %s", result.Rule, state, more), " "))
 		for _, f := range result.Shown() {
-			fmt.Fprintf(w, "    %s\n", strings.ReplaceAll(f, "\n", "\n      "))
+			fmt.Fprintf(&w, "    %s\n", strings.ReplaceAll(f, "\n", "\n      "))
 		}
 	}
 	for _, t := range []struct {
@@ -68,10 +67,11 @@ func (r Report) Write(to io.Writer) error {
 		Timing
 	}{{"route", r.Routes}, {"plan", r.Plans}} {
 		if t.Calls > 0 {
-			fmt.Fprintf(w, "  %d calls of %s: median %v, p99 %v, worst %v\n", t.Calls, t.of, t.Median, t.P99, t.Worst)
+			fmt.Fprintf(&w, "  %d calls of %s: median %v, p99 %v, worst %v\n", t.Calls, t.of, t.Median, t.P99, t.Worst)
 		}
 	}
-	return w.Flush()
+	_, err := io.WriteString(to, w.String())
+	return err
 }
 
 // Shown returns the first findings, and how many more there are.
