@@ -142,6 +142,22 @@ func TestExamples(t *testing.T) {
 	}
 }
 
+// TestPythonPlans holds that what gives Python the protocol also plans and observes.
+func TestPythonPlans(t *testing.T) {
+	dir := pythonExample(t)
+	if err := os.CopyFS(dir, os.DirFS("testdata/python")); err != nil {
+		t.Fatal(err)
+	}
+	path := executable(t, "planner", fmt.Sprintf("exec %q %q", filepath.Join(dir, ".venv/bin/python"), filepath.Join(dir, "planner.py")))
+	out := shell(t, "", "gatewayd plugin check --history 1000 "+path)
+	if !strings.Contains(out, "all rules that were checked are kept") || !strings.Contains(out, "calls of plan") {
+		t.Errorf("check says\n%s", out)
+	}
+	if out := shell(t, "", "gatewayd plugin describe "+path); !strings.Contains(out, "by plan, by a call") || !strings.Contains(out, "rates of keys, events") {
+		t.Errorf("describe says\n%s", out)
+	}
+}
+
 // serves holds that a strategy decides requests through a gateway.
 func serves(t *testing.T, name, path string) {
 	g := startGateway(t, nil, "--worker", emulatedWorker(t), "--worker", emulatedWorker(t), "--plugin", path, "--plugin", "least-busy")

@@ -26,11 +26,16 @@ const hostileStrategy = "hostile-strategy"
 var hostileAnswers = map[string]*wire.Decision{
 	"unknown-workers": {Verdict: wire.Verdict_VERDICT_ROUTE, Workers: []uint32{7}},
 	"many-workers":    {Verdict: wire.Verdict_VERDICT_ROUTE, Workers: make([]uint32, 1000)},
-	"nan-scores":      {Verdict: wire.Verdict_VERDICT_ROUTE, Hold: &wire.Hold{Ttl: 1e9, Guard: &wire.Guard{Of: wire.Feature_FEATURE_IN_FLIGHT, Factor: math.NaN()}}},
+	"nan-scores":      {Verdict: wire.Verdict_VERDICT_ROUTE, Hold: nanHold()},
 	"empty-answer":    nil,
 	"hundred-mb":      {Reason: strings.Repeat("x", 100<<20)},
+	"nan-hold":        {Verdict: wire.Verdict_VERDICT_ROUTE, Workers: []uint32{0}, Hold: nanHold()},
 	"garbage":         {Reason: "garbage"},
 	"nothing":         {Reason: "nothing"},
+}
+
+func nanHold() *wire.Hold {
+	return &wire.Hold{Ttl: 1e9, Guard: &wire.Guard{Of: wire.Feature_FEATURE_IN_FLIGHT, Factor: math.NaN()}}
 }
 
 // serveHostile is the main of a hostile plugin.

@@ -27,7 +27,6 @@ func vacant() slot { return slot{hash: math.MaxUint64} }
 
 const (
 	inline = 3
-	look   = 4 // slots that are compared at once
 	// many says that the workers do not fit; two words of members are then the
 	// number of the key in the plan's table.
 	many = 1<<16 - 1
@@ -41,7 +40,7 @@ func newTable(from *Table) table {
 		return table{}
 	}
 	t := table{homes: uint64(n)*fillOf/fill + 1, from: from}
-	t.slots = make([]slot, t.homes+2*look)
+	t.slots = make([]slot, t.homes+8)
 	for i := range t.slots {
 		t.slots[i] = vacant()
 	}
@@ -59,8 +58,8 @@ func newSlot(hash uint64, i int, members []uint16) slot {
 	return s
 }
 
-// put inserts a slot in order, or over the one of the same key. The last slots
-// stay free.
+// put inserts a slot in order, or over the one of the same key. The last slot
+// stays free.
 func (t *table) put(s slot) {
 	i := t.home(s.hash)
 	for t.slots[i].n != 0 && t.slots[i].hash < s.hash {
@@ -74,7 +73,7 @@ func (t *table) put(s slot) {
 		t.slots[i], s = s, t.slots[i]
 		i++
 	}
-	for t.slots[i] = s; i >= len(t.slots)-look; {
+	if t.slots[i] = s; i == len(t.slots)-1 {
 		t.slots = append(t.slots, vacant())
 	}
 }
@@ -90,36 +89,16 @@ func (t *table) members(key uint64) []uint16 {
 		return nil
 	}
 	hash := Mix(key)
-	for i := t.home(hash); ; i += look {
-		// All slots of a look are compared, without a branch for each: they lie
-		// side by side, and a branch that cannot be foreseen costs more.
-		s := t.slots[i : i+look : i+look]
-		not0 := differ(s[0].hash, hash)
-		not1 := not0 & differ(s[1].hash, hash)
-		not2 := not1 & differ(s[2].hash, hash)
-		at := not0 + not1 + not2 + not2&differ(s[3].hash, hash)
-		if at < look {
-			return t.of(&s[at])
-		}
-		if s[look-1].hash >= hash {
-			return nil
-		}
+	i := t.home(hash)
+	for t.slots[i].hash < hash {
+		i++
 	}
-}
-
-// differ is 1 if a and b differ, else 0.
-func differ(a, b uint64) uint64 {
-	d := a ^ b
-	return (d | -d) >> 63
-}
-
-// of returns the workers in a slot, nil if it is free.
-func (t *table) of(s *slot) []uint16 {
-	switch {
-	case s.n == 0:
+	switch s := &t.slots[i]; {
+	case s.hash != hash || s.n == 0:
 		return nil
 	case s.n == many:
 		return t.from.Of(int(s.members[0]) | int(s.members[1])<<16)
+	default:
+		return s.members[:s.n]
 	}
-	return s.members[:s.n]
 }

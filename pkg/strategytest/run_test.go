@@ -12,7 +12,7 @@ import (
 // process of their own as well.
 func TestShipped(t *testing.T) {
 	for _, d := range strategies.Catalog() {
-		o := Options{History: 8000, InProcess: !slices.Contains([]string{"cacheroute", "joule"}, d.Name)}
+		o := Options{History: 2000, InProcess: !slices.Contains([]string{"cacheroute", "joule"}, d.Name)}
 		t.Run(d.Name, func(t *testing.T) { Run(t, d, o) })
 	}
 }

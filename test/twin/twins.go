@@ -43,6 +43,9 @@ func (s scene) run(ctx context.Context, bin, chain string, later time.Duration) 
 	for i := range min(len(run.Requests), len(sent.Requests)) {
 		run.Requests[i].Arrived = result.Outcomes[i].Sent
 		sent.Requests[i].At = result.Outcomes[i].Sent
+		if i > 0 { // one that was very late was overtaken; a trace is in order
+			sent.Requests[i].At = max(sent.Requests[i].At, sent.Requests[i-1].At)
+		}
 	}
 	s.trace = &sent
 	simulated, err := s.simulate(ctx, chain)

@@ -9,8 +9,8 @@ import (
 	"gatewayd/pkg/router"
 )
 
-// variantSteps is the number of calls of each variant.
-const variantSteps = 24
+// Numbers of calls of each variant, and of those with many workers.
+const variantSteps, manySteps = 16, 4
 
 // variant changes every worker, and the rest of an input.
 type variant struct {
@@ -71,7 +71,7 @@ func variants() []variant {
 			in.Workers = in.Workers[:1]
 			in.Cached = in.Cached[:min(1, len(in.Cached))]
 		}, func(in *router.PlanInput) { one(in) }},
-		{"a thousand workers", nil, func(in *router.Input) {
+		{thousand, nil, func(in *router.Input) {
 			first, cached := in.Workers[0], in.Cached
 			in.Workers = many(first)
 			if in.Cached = nil; len(cached) > 0 {
@@ -81,6 +81,8 @@ func variants() []variant {
 		{"no workers to plan for", nil, nil, func(in *router.PlanInput) { in.Fleet.Workers = nil; homeless(in) }},
 	}
 }
+
+const thousand = "a thousand workers"
 
 func one(in *router.PlanInput) {
 	in.Fleet.Workers = in.Fleet.Workers[:1]
@@ -112,7 +114,11 @@ func figures(ctx context.Context, t *trial) {
 				}
 			}
 		}
-		t.survives(ctx, v.name, change{
+		steps := variantSteps
+		if v.name == thousand {
+			steps = manySteps
+		}
+		t.survives(ctx, v.name, steps, change{
 			route: func(_ int, in *router.Input) {
 				each(in.Now, in.Workers)
 				if v.route != nil {
@@ -131,7 +137,7 @@ func figures(ctx context.Context, t *trial) {
 
 // survives plays a short script with a change and holds each answer to what
 // every answer must be. A planner may refuse an input with an error.
-func (t *trial) survives(ctx context.Context, what string, c change) {
+func (t *trial) survives(ctx context.Context, what string, steps int, c change) {
 	if slices.ContainsFunc(t.base, func(a answer) bool { return sound(a) != nil }) {
 		t.skip("its answers are wrong without it")
 		return
@@ -141,7 +147,7 @@ func (t *trial) survives(ctx context.Context, what string, c change) {
 		return
 	}
 	defer o.close()
-	for i, a := range t.play(ctx, o, script(o.info, variantSteps, true), c) {
+	for i, a := range t.play(ctx, o, script(o.info, steps, true), c) {
 		if a.planned != nil && o.refused(a.err) {
 			continue
 		}
@@ -153,17 +159,20 @@ func (t *trial) survives(ctx context.Context, what string, c change) {
 
 // names renames all workers, the fleet's order by ID kept.
 func names(ctx context.Context, t *trial) {
-	for what, rename := range map[string]func(i int) string{
-		"long names":       func(i int) string { return fmt.Sprintf("%03d-%0200d", i, i) },
-		"addresses":        func(i int) string { return fmt.Sprintf("http://10.0.%d.7:8000", 100+i) },
-		"names in Russian": func(i int) string { return fmt.Sprintf("узел-%03d", i) },
+	for _, v := range []struct {
+		what   string
+		rename func(i int) string
+	}{
+		{"long names", func(i int) string { return fmt.Sprintf("%03d-%0200d", i, i) }},
+		{"addresses", func(i int) string { return fmt.Sprintf("http://10.0.%d.7:8000", 100+i) }},
+		{"names in Russian", func(i int) string { return fmt.Sprintf("узел-%03d", i) }},
 	} {
 		each := func(ws []router.Worker) {
 			for i := range ws {
-				ws[i].ID = rename(i)
+				ws[i].ID = v.rename(i)
 			}
 		}
-		t.survives(ctx, what, change{
+		t.survives(ctx, v.what, variantSteps, change{
 			route: func(_ int, in *router.Input) { each(in.Workers) },
 			plan:  func(_ int, in *router.PlanInput) { each(in.Fleet.Workers) },
 		})

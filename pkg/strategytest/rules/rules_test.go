@@ -113,7 +113,7 @@ func checked(t *testing.T, d router.Definition, cfg Config) (broken []string, te
 
 func TestGoodStrategy(t *testing.T) {
 	good := routes(nil)
-	broken, text := checked(t, good, Config{Memory: heap, Twin: &good})
+	broken, text := checked(t, good, Config{Memory: heap, History: 16_000, Twin: &good})
 	if len(broken) > 0 || strings.Count(text, " ok ")+strings.Count(text, " ok\n") < len(Rules()) {
 		t.Errorf("a good strategy does not pass:\n%s", text)
 	}
@@ -126,7 +126,7 @@ func TestWrongStrategies(t *testing.T) {
 		t.Run(w.rule+" "+w.how, func(t *testing.T) {
 			cfg := Config{Twin: w.twin}
 			if w.rule == "memory" {
-				cfg.Memory = heap
+				cfg.Memory, cfg.History = heap, 16_000
 			}
 			broken, text := checked(t, w.def, cfg)
 			if !slices.Contains(broken, w.rule) || !strings.Contains(text, w.says) {

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	scriptSteps = 160 // calls of one script
+	scriptSteps = 120 // calls of one script
 	planEvery   = 10  // one of so many calls is for a plan
 	start       = router.Time(1_000_000 * time.Hour)
 )

@@ -93,7 +93,7 @@ func wrongs() []wrongStrategy {
 			}
 			return d
 		}), nil, nil},
-		{"memory", "remembers all", "its memory grew by", define(leaky), nil, nil},
+		{"memory", "remembers all", "its memory grows by", define(leaky), nil, nil},
 		{"elsewhere", "another answer", "in another process", good, other(), nil},
 	}
 }
