@@ -129,7 +129,6 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 		"leaks":   {hostile(t, "leaks"), []string{"memory         BROKEN", "its memory grows by"}},
 	} {
 		t.Run(what, func(t *testing.T) {
-			t.Parallel()
 			code, stdout, stderr := command(t, "plugin", "check", "--history", "8000", c.path)
 			if code != exitFailure || !strings.Contains(stderr, "broken") {
 				t.Errorf("code %d, %s", code, stderr)
