@@ -50,9 +50,14 @@ type balancer struct {
 func newBalancer(d *draft) *balancer {
 	b := &balancer{draft: d, on: make([][]int32, len(d.load)), sorted: make([]bool, len(d.load))}
 	sizes, all := make([]int, len(d.load)), make([]int32, len(d.members))
+	for w := range b.sorted {
+		b.sorted[w] = true
+	}
 	for i := range d.keys {
-		for _, w := range d.of(&d.keys[i]) {
+		k := &d.keys[i]
+		for _, w := range d.of(k) {
 			sizes[w]++
+			b.sorted[w] = b.sorted[w] && k.want == 1
 		}
 	}
 	for w, n := range sizes {
@@ -161,7 +166,7 @@ func (b *balancer) move(hot, j, cold int) {
 func (b *balancer) share(i int32) float64 { return b.keys[i].share() }
 
 func (b *balancer) sort(w int) {
-	if !b.sorted[w] && !slices.IsSortedFunc(b.on[w], b.compare) {
+	if !b.sorted[w] {
 		slices.SortFunc(b.on[w], b.compare)
 	}
 	b.sorted[w] = true

@@ -79,6 +79,28 @@ func (d *draft) pasts() []past {
 	return all
 }
 
+// gather brings what is known of all keys into the order of their rates. It does
+// nothing else, so that its visits to memory overlap.
+func (d *draft) gather(order []ranked) {
+	d.keys = make([]key, len(order))
+	pasts := d.pasts()
+	for i, r := range order {
+		given := &d.rates[r.position]
+		k := &d.keys[i]
+		k.rate, k.size, k.name, k.position = given.Rate, given.Tokens, given.Key, r.position
+		if pasts != nil {
+			k.past = pasts[r.position]
+		}
+	}
+	if d.Tokens > 0 {
+		for i := range d.keys {
+			if k := &d.keys[i]; k.size == 0 {
+				k.size = d.Tokens
+			}
+		}
+	}
+}
+
 // admit chooses, by decreasing rate, the keys whose copies fit into the budget
 // of all workers together, and skips those that do not.
 func (d *draft) admit(order []ranked) {
@@ -86,27 +108,21 @@ func (d *draft) admit(order []ranked) {
 	for _, r := range d.room {
 		left, largest = left+r, max(largest, r)
 	}
-	pasts := d.pasts()
-	d.keys = make([]key, len(order))
+	d.gather(order)
 	admitted := 0
-	for _, r := range order {
-		k := &d.keys[admitted]
-		given := &d.rates[r.position]
-		*k = key{rate: r.rate(), size: given.Tokens, name: given.Key, position: r.position, first: seats}
-		if k.size == 0 {
-			k.size = d.Tokens
-		}
-		if pasts != nil {
-			k.past = pasts[r.position]
-		}
+	for i := range d.keys {
+		k := &d.keys[i]
 		total += k.rate
-		k.want = d.copies(k)
+		k.want, k.first = d.copies(k), seats
 		if k.size > largest || float64(k.want)*k.size > left || seats+int32(k.want) > maxSeats {
 			d.skipped += k.rate
 			continue
 		}
 		left -= float64(k.want) * k.size
 		seats += int32(k.want)
+		if admitted < i {
+			d.keys[admitted] = *k
+		}
 		admitted++
 	}
 	d.keys = d.keys[:admitted]
