@@ -47,7 +47,7 @@ func (t *trial) openWith(d router.Definition, options router.Options) (o *opened
 		return nil, err
 	}
 	if instance == nil {
-		return nil, fmt.Errorf("New of %q returned neither an instance nor an error", d.Name)
+		return nil, fmt.Errorf("%s: its New returned neither an instance nor an error", d.Name)
 	}
 	o = &opened{info: instance.Info(), instance: instance, trial: t}
 	o.remote, _ = instance.(remote)
