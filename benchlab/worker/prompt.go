@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -42,6 +44,9 @@ func chatText(r *chatRequest) ([]byte, error) {
 func appendContent(text []byte, content json.RawMessage) ([]byte, error) {
 	if !isSet(content) {
 		return text, nil
+	}
+	if plain, ok := plainString(content); ok {
+		return append(text, plain...), nil
 	}
 	var plain string
 	if json.Unmarshal(content, &plain) == nil {
@@ -91,6 +96,9 @@ func inputs(param string, raw json.RawMessage) ([][]byte, error) {
 }
 
 func oneInput(raw json.RawMessage) ([]byte, error) {
+	if plain, ok := plainString(raw); ok {
+		return plain, nil
+	}
 	var text *string
 	if err := json.Unmarshal(raw, &text); err == nil && text != nil {
 		return []byte(*text), nil
@@ -104,6 +112,15 @@ func oneInput(raw json.RawMessage) ([]byte, error) {
 		bytes = binary.LittleEndian.AppendUint32(bytes, token)
 	}
 	return bytes, nil
+}
+
+// plainString returns what is between the quotes of a valid JSON string that stands
+// for itself, as long prompts mostly do: it is many times as fast as decoding it.
+func plainString(raw json.RawMessage) ([]byte, bool) {
+	if len(raw) < 2 || raw[0] != '"' || bytes.IndexByte(raw, '\\') >= 0 || !utf8.Valid(raw) {
+		return nil, false
+	}
+	return slices.Clip(raw[1 : len(raw)-1]), true
 }
 
 func notEmpty(param string, texts [][]byte) ([][]byte, error) {

@@ -38,7 +38,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	x := traffic{apart: 10 * time.Millisecond}
 	flags.IntVar(&x.turns, "turns", 2, "take sessions with at least so many requests")
 	flags.IntVar(&x.rows, "requests", 300, "take so many requests")
-	flags.Float64Var(&x.rate, "rate-scale", 1.5, "divides the recorded times")
+	flags.Float64Var(&x.rate, "rate-scale", 1.8, "divides the recorded times")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -87,13 +87,14 @@ func (s scene) all(ctx context.Context, bin string, chains []string) ([]pair, er
 // table prints both twins side by side.
 func table(out io.Writer, pairs []pair) {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "\tKV hit %\t\t\tTTFT p50 s\t\t\tTTFT mean s\t\tTPOT mean ms\t\tsame\tlag p99\t")
-	fmt.Fprintln(t, "strategies\tsim\tlive\tpoints\tsim\tlive\tdiff %\tsim\tlive\tsim\tlive\tworker\tms\t")
+	fmt.Fprintln(t, "\tKV hit %\t\t\t\tTTFT p50 s\t\t\t\tTTFT mean s\t\tTPOT mean ms\t\tsame\tlag p99\t")
+	fmt.Fprintln(t, "strategies\tsim\t±\tlive\tpoints\tsim\t± %\tlive\tdiff %\tsim\tlive\tsim\tlive\tworker\tms\t")
 	for i := range pairs {
 		p := &pairs[i]
 		a, b := &p.simulated, &p.live
-		fmt.Fprintf(t, "%s\t%.2f\t%.2f\t%+.2f\t%.4f\t%.4f\t%+.2f\t%.3f\t%.3f\t%.2f\t%.2f\t%d/%d\t%.1f\t\n", p.chain,
-			100*a.KVHit.Or(0), 100*b.KVHit.Or(0), 100*p.hit(), a.TTFT.P50.Or(0), b.TTFT.P50.Or(0), 100*p.ttft(),
+		fmt.Fprintf(t, "%s\t%.2f\t%.2f\t%.2f\t%+.2f\t%.4f\t%.1f\t%.4f\t%+.2f\t%.3f\t%.3f\t%.2f\t%.2f\t%d/%d\t%.1f\t\n", p.chain,
+			100*a.KVHit.Or(0), 100*p.shakenHit, 100*b.KVHit.Or(0), 100*p.hit(),
+			a.TTFT.P50.Or(0), 100*p.shakenTTFT, b.TTFT.P50.Or(0), 100*p.ttft(),
 			a.TTFT.Mean.Or(0), b.TTFT.Mean.Or(0), 1e3*a.TPOT.Mean.Or(0), 1e3*b.TPOT.Mean.Or(0), p.same, b.Requests, 1e3*p.lag.P99.Or(p.lag.Max.Or(0)))
 	}
 	t.Flush()

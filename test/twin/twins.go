@@ -21,7 +21,10 @@ type pair struct {
 	live      measure.Figures
 	lag       replay.Spread // of the sending, in wall seconds
 	same      int           // requests that went to the same worker in both
-	err       error
+	// shakenHit and shakenTTFT are how far the simulator's own figures move when
+	// arrivals shift a little.
+	shakenHit, shakenTTFT float64
+	err                   error
 }
 
 // lead is how long before the traffic the simulator's gateway starts.
@@ -55,6 +58,9 @@ func (s scene) run(ctx context.Context, bin, chain string, later time.Duration) 
 	}
 	p.simulated, p.live = measure.Of(simulated, slo()), measure.Of(run, slo())
 	p.lag = result.Report(slo()).Lag
+	if p.shakenHit, p.shakenTTFT, p.err = s.shaken(ctx, chain, &p.simulated); p.err != nil {
+		return p
+	}
 	for i := range min(len(run.Requests), len(simulated.Requests)) {
 		a, b := &simulated.Requests[i], &run.Requests[i]
 		if a.Worker >= 0 && b.Worker >= 0 && simulated.Workers[a.Worker].ID == run.Workers[b.Worker].ID {
