@@ -9,12 +9,12 @@ import (
 
 // What one call may carry. Sizes are in bytes.
 const (
-	MaxName     = 256      // name of a pool, gateway, strategy or family of facts
-	MaxFact     = 4 << 10  // value of one fact
-	MaxFacts    = 1024     // facts read or written by one call
-	MaxSnapshot = 16 << 20 // one gateway's snapshot
-	MaxPlan     = 64 << 20 // one plan
-	MaxGateways = 256      // gateways of one pool; of more, those that expire first are forgotten
+	MaxName     = 256            // name of a pool, gateway, strategy or family of facts
+	MaxFact     = router.MaxFact // value of one fact
+	MaxFacts    = 1024           // facts read or written by one call
+	MaxSnapshot = 16 << 20       // one gateway's snapshot
+	MaxPlan     = 64 << 20       // one plan
+	MaxGateways = 256            // gateways of one pool; of more, those that expire first are forgotten
 	MaxTTL      = 7 * 24 * time.Hour
 )
 

@@ -83,7 +83,7 @@ func exampleSetup() report.Setup {
 		},
 		Workers: 8, Profile: engine.Profile{Name: "small", GPU: "H100", GPUs: 1, KVBlocks: 1000, BlockTokens: 16},
 		Assumed: []string{"power of 400 W"}, Zones: []report.Zone{{Name: "FR", GramsPerKWh: 56, Source: "a survey"}}, PUE: 1.58, TTFT: 2, TPOT: 0.05,
-		Options:  report.Options{RateScale: 1.5, Timing: "recorded", PlanDelay: 0.05, Gateways: 2, Sync: 1, Scrape: 0.5, Protect: "none", Faults: []string{"crash:w3@30s+20s"}},
+		Options:  report.Options{RateScale: 1.5, Timing: "recorded", PlanDelay: 0.05, Gateways: 2, Sync: 1, Scrape: 0.5, Signal: "usage", Protect: "none", Faults: []string{"crash:w3@30s+20s"}},
 		Programs: []report.Program{{Path: "./größer", SHA256: "cd34"}},
 	}
 }

@@ -44,7 +44,7 @@ func origin(command []string, version string, s *report.Setup) Section {
 	out := Section{ID: "origin", Title: "How to make this again", Facts: []Fact{
 		{"benchlab", orUnknown(version)}, {"timing of requests", orUnknown(o.Timing)}, {"rate scale", fmt.Sprint(o.RateScale)},
 		{"delay of plans", milliseconds(o.PlanDelay)}, {"delay of decisions", milliseconds(o.DecisionDelay)},
-		{"gateways", gateways(o)}, {"workers' figures read every", fmt.Sprintf("%v s", o.Scrape)}, {"evicted last", orUnknown(o.Protect)},
+		{"gateways", gateways(o)}, {"workers' figures read every", fmt.Sprintf("%v s", o.Scrape)}, {"signal of reuse", orUnknown(o.Signal)}, {"evicted last", orUnknown(o.Protect)},
 		{"KV cache of a worker", fmt.Sprintf("%s in blocks of %d", count(p.KVBlocks*p.BlockTokens, "token"), p.BlockTokens)},
 	}}
 	if len(command) > 0 {

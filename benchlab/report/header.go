@@ -35,6 +35,14 @@ func (s *Setup) header(b *strings.Builder) {
 	}
 }
 
+// withheld says what strategies do not learn, by the best signal of reuse that
+// they have.
+var withheld = map[string]string{
+	"counters": "usage has no cached tokens: strategies learn of reuse by the workers' counters",
+	"ttft":     "neither usage nor counters tell of reuse: strategies learn of it by times to first token",
+	"none":     "strategies have no signal of reuse",
+}
+
 // lines says what differs from a plain run.
 func (o *Options) lines() []string {
 	timing := "requests arrive as recorded"
@@ -47,6 +55,9 @@ func (o *Options) lines() []string {
 	}
 	if o.Scrape > 0 {
 		lines = append(lines, fmt.Sprintf("workers' own figures read every %v s", o.Scrape))
+	}
+	if text, ok := withheld[o.Signal]; ok {
+		lines = append(lines, text)
 	}
 	if o.Protect == "admitted" {
 		lines = append(lines, "workers evict blocks first whose key has no place in the plan")

@@ -82,7 +82,7 @@ func example() *Comparison {
 				Notes: []string{"first repair", "second repair, which takes so many words to tell that no line of a terminal would hold all of them, not even a wide one"},
 			},
 			Workers: 2, PUE: 1.58, TTFT: 2, TPOT: 0.05,
-			Options: Options{RateScale: 1.5, Timing: "sessions", PlanDelay: 0.05, Gateways: 3, Sync: 1, Scrape: 2, Protect: "admitted", Faults: []string{"crash:w1@30s"}},
+			Options: Options{RateScale: 1.5, Timing: "sessions", PlanDelay: 0.05, Gateways: 3, Sync: 1, Scrape: 2, Signal: "counters", Protect: "admitted", Faults: []string{"crash:w1@30s"}},
 			Profile: engine.Profile{Name: "small", GPU: "H100", GPUs: 1, KVBlocks: 1000, BlockTokens: 16},
 			Assumed: []string{"a cache"}, Zones: []Zone{{"FR", 56, "a survey"}, {"DE", 381, "a survey"}},
 			Programs: []Program{{"./größer", "cd34"}},

@@ -27,6 +27,7 @@ type Options struct {
 	Gateways      int      `json:"gateways"`
 	Sync          float64  `json:"sync_interval_s"`   // between exchanges of the gateways' views
 	Scrape        float64  `json:"scrape_interval_s"` // between readings of the workers' own figures
+	Signal        string   `json:"signal"`            // the best one of reuse that strategies have: usage, counters, ttft or none
 	Protect       string   `json:"protect"`           // blocks that workers evict last: none or admitted
 	Faults        []string `json:"faults"`            // on a schedule
 }

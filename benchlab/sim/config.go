@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gatewayd/benchlab/engine"
+	"gatewayd/benchlab/sim/signal"
 	"gatewayd/benchlab/trace"
 	"gatewayd/pkg/router"
 )
@@ -67,6 +68,8 @@ type Options struct {
 	// ScrapeInterval is the time between two readings of the workers' own figures;
 	// 0: 1 s. What strategies see of them is that old at most.
 	ScrapeInterval time.Duration
+	// Signal is the best one of reuse that gateways have.
+	Signal signal.Signal
 
 	// PlanDelay is the virtual time from the moment that a plan's input is taken
 	// until the plan is in force.
@@ -160,6 +163,8 @@ func (o *Options) check(c *Config) error {
 		return fmt.Errorf("simulation: a delay or interval is longer than %v", maxSpan)
 	case int(o.Timing) >= len(timings):
 		return errors.New("simulation: there is no such timing")
+	case o.Signal > signal.None:
+		return errors.New("simulation: there is no such signal of reuse")
 	}
 	restarts := false
 	for _, f := range o.Faults {

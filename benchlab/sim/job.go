@@ -156,9 +156,8 @@ func (l *lab) finished(slot int32, v engine.Event) {
 		r.First = l.sinceStart()
 	}
 	g := &l.gateways[j.gateway]
-	g.core.Finish(l.now, j.ticket, router.Ending{Outcome: router.Completed, Usage: router.Usage{
-		PromptTokens: int(r.Prompt), OutputTokens: v.Tokens, CachedTokens: v.Cached,
-	}})
+	usage := router.Usage{PromptTokens: int(r.Prompt), OutputTokens: v.Tokens, CachedTokens: v.Cached}
+	g.core.Finish(l.now, j.ticket, router.Ending{Outcome: router.Completed, Usage: l.config.Options.Signal.Usage(usage)})
 	l.touch(g)
 	l.end(slot, measure.Complete)
 }

@@ -172,7 +172,11 @@ func (l *lab) scrape(g *gateway) {
 	for i := range l.machines {
 		if m := &l.machines[i]; m.up() && m.blind == 0 {
 			s := m.engine.Stats(time.Duration(l.now))
-			g.core.SetLoad(l.config.Workers[i].ID, gauge(float64(s.Running)), gauge(float64(s.Waiting)), gauge(s.KVUsed))
+			id := l.config.Workers[i].ID
+			g.core.SetLoad(id, gauge(float64(s.Running)), gauge(float64(s.Waiting)), gauge(s.KVUsed))
+			if l.config.Options.Signal.Counted() {
+				g.core.SetCacheUse(l.now, id, float64(s.QueryTokens), float64(s.HitTokens))
+			}
 		}
 	}
 }

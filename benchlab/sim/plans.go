@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -14,7 +15,7 @@ type strategy struct {
 	router   router.Strategy
 	planner  router.Planner
 	observer router.Observer
-	interval time.Duration // between its plans
+	interval time.Duration // between its plans, where they state none
 
 	coming *router.Compiled // the plan that is not in force yet
 	fence  uint64           // under which it was made
@@ -66,7 +67,7 @@ func (l *lab) plan(g *gateway) {
 			// Versions go with the clock, so that they grow over changes of the planner.
 			t.Version = max(t.Version, g.fence+uint64((l.now-g.fenced)/router.Time(time.Microsecond)))
 		}
-		compiled, err := s.make(t)
+		compiled, err := s.make(t, l.config.Options.Signal.Told(t.Input()))
 		if err != nil || s.coming != nil {
 			l.planFailed(g, t.Link, err)
 			continue
@@ -77,8 +78,8 @@ func (l *lab) plan(g *gateway) {
 	}
 }
 
-func (s *strategy) make(t router.PlanTask) (*router.Compiled, error) {
-	plan, err := s.planner.Plan(t.Input())
+func (s *strategy) make(t router.PlanTask, in router.PlanInput) (*router.Compiled, error) {
+	plan, err := s.planner.Plan(in)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +117,7 @@ func (l *lab) planReady(g *gateway, link int) {
 		l.planFailed(g, link, err)
 		return
 	}
-	l.planAt(g, l.now.Add(s.interval))
+	l.planAt(g, l.now.Add(cmp.Or(after.Plan().Next, s.interval)))
 	t := &l.tallies[link]
 	t.plans++
 	t.last = len(after.Plan().Table.Keys)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"gatewayd/benchlab/sim/signal"
 	"gatewayd/pkg/plugin/ref"
 	"gatewayd/pkg/router"
 	"gatewayd/pkg/strategies"
@@ -14,29 +15,30 @@ type gateway struct {
 	core      *router.Core
 	instances []router.Instance
 	second    router.Time // when the core is to be told the time again
+	signal    signal.Signal
 }
 
 // newGateway makes one of a chain as benchlab takes it, such as "sticky+joule".
-func newGateway(chain string, seed uint64, members []router.Member) (*gateway, error) {
+func newGateway(chain string, f Fleet, members []router.Member) (*gateway, error) {
 	refs, err := ref.ParseChain(chain)
 	if err != nil {
 		return nil, err
 	}
-	g := &gateway{}
+	g := &gateway{signal: f.Signal}
 	var links []router.Link
 	for i, r := range refs {
 		d, err := strategies.Find(r.Name)
 		if err != nil {
 			return nil, err
 		}
-		instance, err := d.New(r.Options, router.Mix(seed^uint64(i)))
+		instance, err := d.New(r.Options, router.Mix(f.Seed^uint64(i)))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", r.Name, err)
 		}
 		g.instances = append(g.instances, instance)
 		links = append(links, router.Link{Name: d.Name, Info: instance.Info()})
 	}
-	if g.core, err = router.New(router.Config{Pool: "study", Seed: seed, Links: links}); err != nil {
+	if g.core, err = router.New(router.Config{Pool: "study", Seed: f.Seed, Links: links}); err != nil {
 		return nil, err
 	}
 	return g, g.core.SetFleet(0, members)
@@ -65,7 +67,7 @@ func (g *gateway) plan(task router.PlanTask) error {
 	if !ok {
 		return fmt.Errorf("%s says that it plans and does not", task.Name)
 	}
-	p, err := planner.Plan(task.Input())
+	p, err := planner.Plan(g.signal.Told(task.Input()))
 	if err != nil {
 		return fmt.Errorf("plan of %s: %w", task.Name, err)
 	}

@@ -4,15 +4,18 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
+	"gatewayd/benchlab/sim/signal"
 	"gatewayd/pkg/router"
 )
 
 // Fleet is equal workers. Zero fields take the default in their comment.
 type Fleet struct {
-	Workers int    // 8
-	Blocks  int    // of each worker's cache; 7,000
-	Seed    uint64 // of the gateway's draws
+	Workers int           // 8
+	Blocks  int           // of each worker's cache; 7,000
+	Seed    uint64        // of the gateway's draws
+	Signal  signal.Signal // the best one of reuse that strategies have
 }
 
 func (f Fleet) withDefaults() Fleet {
@@ -24,6 +27,10 @@ func (f Fleet) withDefaults() Fleet {
 	}
 	return f
 }
+
+// perToken is what computing a token takes: so little that nothing waits for it,
+// and yet times to first token tell what was cached.
+const perToken = time.Microsecond
 
 // Result is what came of a run.
 type Result struct {
@@ -46,11 +53,12 @@ func Run(t *Traffic, f Fleet, chain string) (Result, error) {
 		caches[i] = newCache(f.Blocks, t.blocks)
 		place[id] = i
 	}
-	g, err := newGateway(chain, f.Seed, members)
+	g, err := newGateway(chain, f, members)
 	if err != nil {
 		return Result{}, err
 	}
 	work, total, hits := make([]int, f.Workers), 0, 0
+	looked, read := make([]int, f.Workers), make([]int, f.Workers) // prompt tokens, and those found in a cache
 	var out Result
 	last := slices.Repeat([]int{-1}, t.Sessions)
 	var blocks []uint64
@@ -72,10 +80,14 @@ func Run(t *Traffic, f Fleet, chain string) (Result, error) {
 		}
 		w := place[step.Worker.ID]
 		found := caches[w].serve(r.blocks)
-		g.core.FirstToken(now, step.Ticket)
-		g.core.Finish(now, step.Ticket, router.Ending{Outcome: router.Completed, Usage: router.Usage{
-			PromptTokens: r.Input, CachedTokens: found * t.blockTokens, OutputTokens: 1,
-		}})
+		cached := min(found*t.blockTokens, r.Input)
+		if looked[w], read[w] = looked[w]+r.Input, read[w]+cached; f.Signal.Counted() {
+			g.core.SetCacheUse(now, step.Worker.ID, float64(looked[w]), float64(read[w]))
+		}
+		g.core.FirstToken(now.Add(perToken*time.Duration(1+r.Input-cached)), step.Ticket)
+		g.core.Finish(now, step.Ticket, router.Ending{Outcome: router.Completed, Usage: f.Signal.Usage(router.Usage{
+			PromptTokens: r.Input, CachedTokens: cached, OutputTokens: 1,
+		})})
 		hits, total, work[w] = hits+found, total+len(r.blocks), work[w]+len(r.blocks)-found
 		if last[r.Session] >= 0 && last[r.Session] != w {
 			out.Moves++

@@ -43,24 +43,26 @@ func run(t testing.TB, traffic *Traffic, chain string) Result {
 	return r
 }
 
-// TestStickyOnAgentSessions holds sticky, as it comes, to its goals: near perfect
-// reuse where caches suffice, balance of the prefill work on every seed, and a
-// gateway that knows nothing agrees on most homes. How much can be reused where
-// caches do not suffice differs between seeds by 0.03 for any strategy, so it is
-// the mean of three that counts.
+// TestStickyOnAgentSessions holds sticky, as it comes, to its goals on every seed:
+// near perfect reuse where caches suffice, balance of the prefill work, and a
+// gateway that knows nothing agrees on most homes. Where caches do not suffice,
+// seeds differ in how much can be reused; of a seed on which even one cache as
+// large as all of them misses the goal, no more than that is asked.
 func TestStickyOnAgentSessions(t *testing.T) {
 	if raced || testing.Short() {
 		t.Skip("twelve runs over thousands of requests, one goroutine")
 	}
-	const seeds = 3
+	const seeds, close = 3, 0.002
 	for _, goal := range []struct{ active, hit, imbalance float64 }{{24, 0.92, 1.20}, {40, 0.77, 1.10}} {
-		mean := 0.0
 		for seed := uint64(1); seed <= seeds; seed++ {
 			traffic := sessions(t, Load{Active: goal.active, Seed: seed})
-			r := run(t, traffic, "sticky")
-			mean += r.Hit / seeds
+			r, one := run(t, traffic, "sticky"), pooled(traffic)
 			agreed := agreement(t, traffic, r)
-			t.Logf("%v active, seed %d: hit %.4f, imbalance %.3f, %d moves, a new gateway agrees on %.2f", goal.active, seed, r.Hit, r.Imbalance, r.Moves, agreed)
+			t.Logf("%v active, seed %d: hit %.4f, in one cache %.4f, imbalance %.3f, %d moves, a new gateway agrees on %.2f",
+				goal.active, seed, r.Hit, one, r.Imbalance, r.Moves, agreed)
+			if least := min(goal.hit, one-close); r.Hit < least {
+				t.Errorf("%v active, seed %d: hit %.4f, want at least %.4f", goal.active, seed, r.Hit, least)
+			}
 			if r.Imbalance > goal.imbalance {
 				t.Errorf("%v active, seed %d: imbalance %.3f, want at most %v", goal.active, seed, r.Imbalance, goal.imbalance)
 			}
@@ -68,10 +70,17 @@ func TestStickyOnAgentSessions(t *testing.T) {
 				t.Errorf("%v active, seed %d: a new gateway agrees on %.2f of the homes", goal.active, seed, agreed)
 			}
 		}
-		if mean < goal.hit {
-			t.Errorf("%v active: mean hit %.4f, want at least %v", goal.active, mean, goal.hit)
-		}
 	}
+}
+
+// pooled is the hit rate of one cache as large as those of all workers.
+func pooled(traffic *Traffic) float64 {
+	f := Fleet{}.withDefaults()
+	c, hits, blocks := newCache(f.Workers*f.Blocks, traffic.blocks), 0, 0
+	for _, r := range traffic.Requests {
+		hits, blocks = hits+c.serve(r.blocks), blocks+len(r.blocks)
+	}
+	return float64(hits) / float64(blocks)
 }
 
 // agreement is the share of sessions that a gateway which starts in the middle, and

@@ -181,3 +181,22 @@ func TestSweepAxes(t *testing.T) {
 		}
 	}
 }
+
+// TestSignal withholds signals of reuse from strategies; text and JSON say so.
+func TestSignal(t *testing.T) {
+	options := []string{"--strategy", "cacheroute", "--signal", "none"}
+	code, text, stderr := bench(t.Context(), small("compare", options...)...)
+	if code != exitOK || !strings.Contains(text, "strategies have no signal of reuse") {
+		t.Errorf("exit %d, %s\n%s", code, stderr, text)
+	}
+	code, text, stderr = bench(t.Context(), small("compare", append(options, "--json", "-")...)...)
+	if code != exitOK {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	if c := comparison(t, text); c.Setup.Options.Signal != "none" {
+		t.Errorf("the signal is %q", c.Setup.Options.Signal)
+	}
+	if code, _, stderr := bench(t.Context(), small("sweep", "--signal", "hearsay")...); code != exitUsage || !strings.Contains(stderr, "--signal") {
+		t.Errorf("a signal that is none: exit %d, %s", code, stderr)
+	}
+}

@@ -7,12 +7,16 @@ import (
 
 	"gatewayd/benchlab/report"
 	"gatewayd/benchlab/sim"
+	"gatewayd/benchlab/sim/signal"
 )
 
 func (s *study) readOptions(c *cli.Context) (err error) {
 	o := &s.options
 	if _, err = sim.ParseTiming(c.String("timing")); err != nil {
 		return usage("--timing: %w", err)
+	}
+	if o.Signal, err = signal.Parse(c.String("signal")); err != nil {
+		return usage("--signal: %w", err)
 	}
 	for _, text := range c.StringSlice("fault") {
 		f, err := sim.ParseFault(text)
@@ -62,7 +66,7 @@ func (s *study) conditions() report.Options {
 	out := report.Options{
 		RateScale: s.traffic.scale, Timing: o.Timing.String(),
 		PlanDelay: o.PlanDelay.Seconds(), DecisionDelay: o.DecisionDelay.Seconds(),
-		Gateways: o.Gateways, Sync: o.SyncInterval.Seconds(), Scrape: o.ScrapeInterval.Seconds(), Protect: "none",
+		Gateways: o.Gateways, Sync: o.SyncInterval.Seconds(), Scrape: o.ScrapeInterval.Seconds(), Signal: o.Signal.String(), Protect: "none",
 		Faults: []string{},
 	}
 	if o.Protect {

@@ -10,6 +10,7 @@ import (
 	"gatewayd/benchlab/experiment"
 	"gatewayd/benchlab/report"
 	"gatewayd/benchlab/sim"
+	"gatewayd/benchlab/sim/signal"
 	"gatewayd/pkg/strategies"
 )
 
@@ -41,6 +42,7 @@ func studyFlags(seeds int) []cli.Flag {
 		&cli.IntFlag{Name: "gateways", Value: 1, Usage: "`N` gateways, each with its own view"},
 		&cli.DurationFlag{Name: "sync-interval", Value: time.Second, Usage: "`TIME` between two exchanges of the gateways' views"},
 		&cli.DurationFlag{Name: "scrape-interval", Value: time.Second, Usage: "`TIME` between two readings of the workers' own figures"},
+		&cli.StringFlag{Name: "signal", Value: signal.Usage.String(), Usage: "the best signal of reuse that strategies have: `NAME` is " + signal.Names()},
 		&cli.StringSliceFlag{Name: "fault", Usage: "`TEXT` of what goes wrong, as crash:w3@30s+20s or slow:w2x3@60s; repeatable"},
 		&cli.DurationFlag{Name: "plan-delay", Value: 50 * time.Millisecond, Usage: "virtual `TIME` until a plan is in force"},
 		&cli.DurationFlag{Name: "decision-delay", Usage: "virtual `TIME` of a call to a strategy"},

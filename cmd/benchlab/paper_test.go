@@ -43,6 +43,13 @@ func TestSurvey(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
+	code, text, stderr = bench(t.Context(), "survey", "--quick", "--seeds", "1", "--strategy", "p2c", "--signal", "all")
+	if code != exitOK || strings.Count(text, "\n| `p2c` | ") != 4 || !strings.Contains(text, "| `p2c` | counters |") {
+		t.Errorf("exit %d, %s\n%s", code, stderr, text)
+	}
+	if code, _, stderr := bench(t.Context(), "survey", "--signal", "hearsay"); code != exitUsage || !strings.Contains(stderr, "usage, counters, ttft, none") {
+		t.Errorf("a signal that is none: exit %d, %s", code, stderr)
+	}
 	for _, bad := range []string{"nobody", "./mine", "p2c:choices=0"} {
 		if code, _, stderr := bench(t.Context(), "survey", "--strategy", bad); code != exitUsage || !strings.Contains(stderr, bad[:6]) {
 			t.Errorf("%s: exit %d, %s", bad, code, stderr)

@@ -9,13 +9,15 @@ import (
 
 	"gatewayd/benchlab/paper/chain"
 	"gatewayd/benchlab/paper/survey"
+	"gatewayd/benchlab/sim/signal"
 )
 
 const surveyHelp = "Runs every shipped strategy on four workloads and writes one table in Markdown, as docs/strategies.md has it.\n" +
 	"Equal arguments give equal bytes on standard output."
 
 const surveyExamples = "   benchlab survey --agents benchlab/trace/testdata/recorded/sessions_dev_small84.jsonl.gz\n" +
-	"   benchlab survey --strategy cacheroute --strategy sticky --strategy chwbl --quick"
+	"   benchlab survey --strategy cacheroute --strategy sticky --strategy chwbl --quick\n" +
+	"   benchlab survey --strategy cacheroute --signal all"
 
 func (p program) survey() *cli.Command {
 	return &cli.Command{
@@ -26,6 +28,7 @@ func (p program) survey() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "strategy", Usage: "a row: `CHAIN` of the catalog is NAME[:key=value...], or several of these joined with +; repeatable", DefaultText: "the whole catalog, and a few chains"},
 			&cli.StringFlag{Name: "agents", Usage: "recorded sessions of coding agents in `FILE`", DefaultText: "none: two workloads are left out"},
+			&cli.StringSliceFlag{Name: "signal", Usage: "the best signal of reuse that strategies have: `NAME` is " + signal.Names() + ", or all; repeatable: a row for each, with the change against the first", DefaultText: "usage"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` is the first seed"},
 			&cli.IntFlag{Name: "seeds", Value: defaultSurveySeeds, Usage: "`N` seeds: each draws arrivals, keys, starts of sessions, and all that strategies draw"},
 			&cli.BoolFlag{Name: "quick", DefaultText: "off", Usage: "a twentieth of the traffic, but all agents' sessions"},
@@ -101,6 +104,17 @@ func surveyOptions(c *cli.Context) (survey.Options, error) {
 			return o, usage("--agents: %w", err)
 		}
 		o.Agents = in.trace
+	}
+	for _, name := range c.StringSlice("signal") {
+		if name == "all" {
+			o.Signals = append(o.Signals, signal.All()...)
+			continue
+		}
+		by, err := signal.Parse(name)
+		if err != nil {
+			return o, usage("--signal: %w", err)
+		}
+		o.Signals = append(o.Signals, by)
 	}
 	for _, text := range c.StringSlice("strategy") {
 		if _, err := chain.Open(text, o.Seed); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -50,14 +51,13 @@ func benchFleet(workers int) (members []Member, refs []WorkerRef) {
 	return members, refs
 }
 
-// serve is one whole life, placed by the link that p names.
-func serve(tb testing.TB, c *Core, now Time, r Request, p path) {
+// arrive has a request placed by the link that p names.
+func arrive(tb testing.TB, c *Core, now Time, r Request, p path) Ticket {
 	s := c.Arrive(now, r)
 	if s.Kind != DoDispatch || s.Receipt.Strategy != p.by || s.Receipt.Reason != p.reason {
 		tb.Fatalf("step %d by %s %s, want %s %s", s.Kind, s.Receipt.Strategy, s.Receipt.Reason, p.by, p.reason)
 	}
-	c.FirstToken(now, s.Ticket)
-	c.Finish(now, s.Ticket, Ending{Outcome: Completed, Usage: Usage{OutputTokens: 100}})
+	return s.Ticket
 }
 
 type path struct {
@@ -77,10 +77,10 @@ var paths = []path{
 	{"builtin", BuiltIn, "rest", Rest{}, 0},
 }
 
-// BenchmarkDecision measures Arrive: a request comes in and is sent to a worker
-// by a chain of three strategies and the built-in, 32 of them at a time. "twin"
-// is the cost path as one writes it first, without a chain and books, and
-// "reference" a loop over the workers that reads one figure of each.
+// BenchmarkDecision measures whole lives, Arrive, FirstToken and Finish, through a
+// chain of three strategies and the built-in, 32 of them at a time. "twin" is the
+// cost path as one writes it first, without a chain and books, and "reference" a
+// loop over the workers that reads one figure of each.
 func BenchmarkDecision(b *testing.B) {
 	for _, workers := range []int{16, 1024} {
 		for _, p := range paths {
@@ -91,24 +91,23 @@ func BenchmarkDecision(b *testing.B) {
 				}
 				r := Request{ID: "id", Model: "m", Key: p.key, PromptTokens: 1000, MaxTokens: 100}
 				var open [32]Ticket
+				now := Time(0)
 				b.ReportAllocs()
-				b.ResetTimer()
-				for i := range b.N {
-					open[i%len(open)] = c.Arrive(Time(i)*1000, r).Ticket
-					if i%len(open) < len(open)-1 {
-						continue
-					}
-					b.StopTimer()
-					for _, t := range open {
-						c.Finish(Time(i)*1000, t, Ending{Outcome: Completed})
-					}
-					b.StartTimer()
+				report := onCore(b)
+				for b.Loop() {
+					now += 1000
+					oldest := &open[now/1000%Time(len(open))]
+					c.Finish(now, *oldest, Ending{Outcome: Completed, Usage: Usage{OutputTokens: 100}})
+					*oldest = arrive(b, c, now, r, p)
+					c.FirstToken(now, *oldest)
 				}
+				report()
 			})
 		}
 		members, _ := benchFleet(workers)
 		b.Run(fmt.Sprintf("twin/workers=%d", workers), func(b *testing.B) {
 			b.ReportAllocs()
+			report := onCore(b)
 			for b.Loop() {
 				byCost := slices.Clone(members)
 				slices.SortFunc(byCost, func(x, y Member) int {
@@ -118,6 +117,7 @@ func BenchmarkDecision(b *testing.B) {
 					b.Fatal("no worker")
 				}
 			}
+			report()
 		})
 		b.Run(fmt.Sprintf("reference/workers=%d", workers), func(b *testing.B) {
 			c := pathCore(b, workers, Rest{})
@@ -134,25 +134,23 @@ func BenchmarkDecision(b *testing.B) {
 	}
 }
 
-// BenchmarkLife measures whole lives: Arrive, FirstToken and Finish.
-func BenchmarkLife(b *testing.B) {
-	for _, p := range paths {
-		b.Run(p.name, func(b *testing.B) {
-			c := pathCore(b, 16, p.rest)
-			if p.name == "hold" {
-				c.Arrive(0, Request{Key: p.key})
-			}
-			now := Time(0)
-			b.ReportAllocs()
-			for b.Loop() {
-				now += 1000
-				serve(b, c, now, Request{ID: "id", Model: "m", Key: p.key, PromptTokens: 1000, MaxTokens: 100}, p)
-			}
-		})
+// onCore returns a function that reports what an operation has taken since, in time
+// of one core, which the rest of the machine disturbs less than time by the clock.
+func onCore(b *testing.B) func() {
+	b.Helper()
+	spent := func() time.Duration {
+		var use syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
+			b.Fatal(err)
+		}
+		return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 	}
+	runtime.GC()
+	before := spent()
+	return func() { b.ReportMetric(float64(spent()-before)/float64(b.N), "core-ns/op") }
 }
 
-// TestDecisionsAllocateNothing holds the paths of BenchmarkLife to it.
+// TestDecisionsAllocateNothing holds the paths of BenchmarkDecision to it.
 func TestDecisionsAllocateNothing(t *testing.T) {
 	for _, p := range paths {
 		c := pathCore(t, 16, p.rest)
@@ -162,7 +160,9 @@ func TestDecisionsAllocateNothing(t *testing.T) {
 		now := Time(0)
 		n := testing.AllocsPerRun(1000, func() {
 			now += 1000
-			serve(t, c, now, Request{ID: "id", Key: p.key, PromptTokens: 1000}, p)
+			ticket := arrive(t, c, now, Request{ID: "id", Key: p.key, PromptTokens: 1000}, p)
+			c.FirstToken(now, ticket)
+			c.Finish(now, ticket, Ending{Outcome: Completed, Usage: Usage{OutputTokens: 100}})
 		})
 		if n != 0 {
 			t.Errorf("%s: %v allocations per request", p.name, n)

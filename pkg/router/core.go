@@ -17,7 +17,8 @@ type Config struct {
 
 	PlanInterval  time.Duration // between plans of strategies that state none; 10 s
 	AskDeadline   time.Duration // for one Route call; 25 ms
-	FetchDeadline time.Duration // for shared facts, holds included; 0: nothing is shared
+	FetchDeadline time.Duration // for shared facts, holds included; 0: there are none
+	Alone         bool          // no other gateway reads the facts: holds are not among them
 	MaxAttempts   int           // attempts at workers per request; 3
 	MaxQueue      int           // requests waiting for a worker; 1024; negative: none
 	MaxWait       time.Duration // of one request in the queue; 30 s
@@ -90,15 +91,16 @@ type Core struct {
 	begun   uint32    // lives of workers seen
 	totals  totals
 
-	lives   []*life
-	unused  []int32
-	oldest  lifeList
-	queue   waiting
-	settled bool   // no waiting request can go before a worker changes or wakeAt
-	wakeAt  Time   // when the first that a strategy made wait may go
-	freed   int    // places that became free since the queue was last looked at
-	swept   uint64 // fleet number as of which all that wait have a worker that is up
-	arrived uint64 // requests seen
+	lives     []*life
+	unused    []int32
+	oldest    lifeList
+	queue     waiting
+	displaced []Step // refusals that Wake is to hand out
+	settled   bool   // no waiting request can go before a worker changes or wakeAt
+	wakeAt    Time   // when the first that a strategy made wait may go
+	freed     int    // places that became free since the queue was last looked at
+	swept     uint64 // fleet number as of which all that wait have a worker that is up
+	arrived   uint64 // requests seen
 
 	rates          *estimator.Rates
 	total          estimator.Mean

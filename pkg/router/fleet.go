@@ -17,17 +17,25 @@ type Member struct {
 	Worker
 	Adapters []string // LoRA adapters loaded, beside the base model
 	Down     bool     // takes no new requests: unhealthy, tripped or draining
+	// Admit is the most requests of this core that the worker may have in flight
+	// for now, beside Concurrency: on trial, or while it starts slowly; 0 = no limit.
+	Admit int
+	// KVLimit is how many tokens of prompts and expected outputs may be in flight at
+	// the worker before it gets no further request; 0 = no limit. Peers' requests
+	// count as large as this core's.
+	KVLimit int
 }
 
-// same reports whether two members differ in nothing but scraped loads.
+// same reports whether two members differ in nothing but scraped loads and what
+// they admit for now.
 func (m Member) same(o Member) bool {
 	m.Load, o.Load = Load{}, Load{}
-	return m.Worker == o.Worker && m.Down == o.Down && slices.Equal(m.Adapters, o.Adapters)
+	return m.Worker == o.Worker && m.Down == o.Down && m.KVLimit == o.KVLimit && slices.Equal(m.Adapters, o.Adapters)
 }
 
 // SetFleet replaces the pool's workers. A worker with a known ID and
 // incarnation keeps its ledger; a new incarnation starts with none and an
-// empty cache. Nothing changes, and no plan becomes due, when only loads differ.
+// empty cache. No plan becomes due when only loads and what is admitted differ.
 // It fails, and changes nothing, on IDs that are empty, repeated or longer than
 // 1024 bytes, and on more than MaxPlanWorkers workers.
 func (c *Core) SetFleet(now Time, members []Member) error {
@@ -44,6 +52,7 @@ func (c *Core) SetFleet(now Time, members []Member) error {
 		return fmt.Errorf("fleet of pool %q has %d workers, at most %d are allowed", c.cfg.Pool, len(members), MaxPlanWorkers)
 	}
 	if c.fleet > 0 && slices.EqualFunc(members, c.workers, func(m Member, w *worker) bool { return m.same(w.info) }) {
+		c.admit(members)
 		return nil
 	}
 	before := c.workers
@@ -71,6 +80,15 @@ func (c *Core) SetFleet(now Time, members []Member) error {
 	return nil
 }
 
+// admit takes over how many requests the workers of the fleet admit for now.
+func (c *Core) admit(members []Member) {
+	for i, w := range c.workers {
+		w.info.Admit, w.admits = members[i].Admit, orNone(members[i].Admit)
+	}
+	c.recount()
+	c.settled = false
+}
+
 // enter puts a member into the next slot; old is what was known of its ID, nil
 // if nothing.
 func (c *Core) enter(now Time, old *worker, m Member) {
@@ -83,7 +101,7 @@ func (c *Core) enter(now Time, old *worker, m Member) {
 		}
 	}
 	m.Load = mergeGauges(m.Load, w.info.Load)
-	w.info, w.slot, w.limit = m, len(c.workers), limitOf(&m)
+	w.info, w.slot, w.limit, w.admits, w.kvLimit = m, len(c.workers), limitOf(&m), orNone(m.Admit), orNone(m.KVLimit)
 	c.workers = append(c.workers, w)
 	switch {
 	case !wasUp && !m.Down:

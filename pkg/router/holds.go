@@ -129,7 +129,7 @@ func (c *Core) Forget(now Time, key uint64) {
 	for i := range c.cfg.Links {
 		k := &c.links[i]
 		k.holds.remove(key)
-		if c.cfg.FetchDeadline > 0 && k.binds() && key != 0 {
+		if c.sharesHolds() && k.binds() && key != 0 {
 			c.write(Write{Fact{FactKey{k.family, key}, nil}, k.plan.plan.Bind.TTL})
 		}
 	}

@@ -16,8 +16,9 @@ import (
 // if it is left out; a request is r1, r2 and so on, the newest if it is left out.
 //
 //	core      NAME=(plans,routes,cached,blocks,rates,facts=F,observes,every=D) of each
-//	          strategy; queue=, attempts=, holds=, fetch=, keys=, wait=, life=
-//	fleet     ID=(incarnation=N,concurrency=N,kv=N,adapter=A,down) of each worker
+//	          strategy; queue=, attempts=, holds=, fetch=, alone=yes, keys=, wait=, life=
+//	fleet     ID=(incarnation=N,concurrency=N,admit=N,kv=N,kvlimit=N,adapter=A,down) of
+//	          each worker
 //	plan      STRATEGY version=N table=(KEY:W+W,...) guard=(OF,FACTOR,SLACK)
 //	          bind=TTL keep cached=SHARE rest=ORDER cost=(FEATURE:WEIGHT/WEIGHT,...)
 //	          limit=(...) bound=N sample=N among=(W,...) first

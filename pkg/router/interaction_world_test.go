@@ -8,13 +8,14 @@ import (
 )
 
 // reserved are the arguments of core that are no strategies.
-var reserved = []string{"on", "seed", "queue", "attempts", "holds", "keys", "fetch", "wait", "life", "every"}
+var reserved = []string{"on", "seed", "queue", "attempts", "holds", "keys", "fetch", "alone", "wait", "life", "every"}
 
 func (w *world) create(a arguments) {
 	cfg := Config{
 		Pool: "pool", Seed: uint64(a.int("seed", 1)), MaxQueue: a.int("queue", 0), MaxAttempts: a.int("attempts", 0),
 		MaxHolds: a.int("holds", 0), MaxKeys: a.int("keys", 0), FetchDeadline: a.duration(a.text("fetch", "0s")),
 		MaxWait: a.duration(a.text("wait", "0s")), MaxLife: a.duration(a.text("life", "0s")), PlanInterval: a.duration(a.text("every", "0s")),
+		Alone: a.text("alone", "no") == "yes",
 	}
 	for _, arg := range a.d.CmdArgs {
 		if slices.Contains(reserved, arg.Key) {
@@ -48,7 +49,7 @@ func (w *world) fleet(c *driven, a arguments) {
 		o := a.named(arg.Vals)
 		m := Member{Worker: Worker{
 			ID: arg.Key, Incarnation: uint64(o.int("incarnation", 0)), Concurrency: o.int("concurrency", 0), KVTokens: o.int("kv", 0),
-		}, Adapters: o.list("adapter"), Down: o.has("down")}
+		}, Adapters: o.list("adapter"), Down: o.has("down"), Admit: o.int("admit", 0), KVLimit: o.int("kvlimit", 0)}
 		members = append(members, m)
 	}
 	if err := c.SetFleet(w.now, members); err != nil {

@@ -20,8 +20,27 @@ func (x *lifetimes) lacks(r *request, slot int) string {
 		return "it was tried before"
 	case m.Concurrency > 0 && x.running[w]+x.load[slot].InFlight >= m.Concurrency:
 		return "it is at its limit"
+	case m.Admit > 0 && x.running[w] >= m.Admit:
+		return "it is at its limit"
+	case m.KVLimit > 0 && x.holds(w, slot, r.ID) >= float64(m.KVLimit):
+		return "it is at its limit"
 	}
 	return ""
+}
+
+// holds is what the requests at a worker hold in tokens, with the peers' part by
+// the mean of those of this gateway. One request does not count.
+func (x *lifetimes) holds(w *worker, slot int, without string) float64 {
+	if x.running[w] == 0 {
+		return 0
+	}
+	sum := 0
+	for _, l := range x.core.lives {
+		if l.state == running && l.worker == w && l.req.ID != without {
+			sum += l.held
+		}
+	}
+	return float64(sum) * float64(x.running[w]+x.load[slot].InFlight) / float64(x.running[w])
 }
 
 // sumPeers sums what the peers have at each worker.
@@ -165,7 +184,14 @@ func (x *lifetimes) refused(r *request) {
 			x.t.Fatalf("law 12: request %s is refused (%v) while a worker is up", r.ID, code)
 		}
 	case QueueFull:
-		if x.core.Waiting() < testQueue || hope && r.notUntil == Never {
+		ahead := 0
+		for _, o := range x.open {
+			if o != r && o.step.Kind == DoWait && inOrder(o, r) < 0 {
+				ahead++
+			}
+		}
+		tooLong := x.core.expects(ahead+1) > x.core.cfg.MaxWait.Seconds()
+		if x.core.Waiting() < testQueue && !tooLong || hope && r.notUntil == Never {
 			x.t.Fatalf("law 12: request %s is refused (%v) with %d waiting", r.ID, code, x.core.Waiting())
 		}
 	}
@@ -202,7 +228,8 @@ func (x *lifetimes) check() {
 			continue
 		}
 		want.up++
-		if m.Concurrency <= 0 || w.load() < m.Concurrency {
+		if (m.Concurrency <= 0 || w.load() < m.Concurrency) && (m.Admit <= 0 || w.inFlight < m.Admit) &&
+			(m.KVLimit <= 0 || x.holds(w, slot, "") < float64(m.KVLimit)) {
 			want.open++
 		}
 		want.inFlight += w.load()
@@ -262,7 +289,7 @@ func (x *lifetimes) finish() {
 		x.t.Fatalf("law 2: %d of %d unreported lives expired", expired, len(x.open))
 	}
 	for w := range x.running {
-		if w.inFlight != 0 || w.queued != 0 {
+		if w.inFlight != 0 || w.queued != 0 || w.held != 0 {
 			x.t.Fatalf("law 3: idle, but worker %v has %d in flight and %d tokens queued", w.ref(), w.inFlight, w.queued)
 		}
 	}

@@ -13,7 +13,10 @@ import (
 type worker struct {
 	slot     int // in Core.workers, -1 when it left
 	limit    int // requests it may have in flight: none if it is down
+	admits   int // of them this gateway's
+	kvLimit  int // tokens it may hold before it gets no more
 	inFlight int // this gateway's
+	held     int // tokens of their prompts and expected outputs
 	queued   int // uncached tokens without a first token, this gateway's
 	peers    struct{ inFlight, queued int }
 	idHash   uint64
@@ -36,18 +39,34 @@ func (w *worker) load() int { return w.inFlight + w.peers.inFlight }
 
 func (w *worker) tokens() int { return w.queued + w.peers.queued }
 
-// open reports whether the worker is up and below its limit.
-func (w *worker) open() bool { return w.load() < w.limit }
+// open reports whether the worker is up and below its limits.
+func (w *worker) open() bool {
+	return w.load() < w.limit && w.inFlight < w.admits && (w.kvLimit == math.MaxInt || w.holds() < float64(w.kvLimit))
+}
+
+// holds is how many tokens are in flight at the worker, of all gateways: others'
+// requests count as large as this one's, on the mean.
+func (w *worker) holds() float64 {
+	if w.inFlight == 0 {
+		return 0
+	}
+	return float64(w.held) * float64(w.load()) / float64(w.inFlight)
+}
 
 // limitOf is the most requests that a member may have in flight now.
 func limitOf(m *Member) int {
-	switch {
-	case m.Down:
+	if m.Down {
 		return 0
-	case m.Concurrency <= 0:
+	}
+	return orNone(m.Concurrency)
+}
+
+// orNone is a limit that none stands for if it is not positive.
+func orNone(limit int) int {
+	if limit <= 0 {
 		return math.MaxInt
 	}
-	return m.Concurrency
+	return limit
 }
 
 // totals are sums over the pool's workers that are up.
@@ -110,7 +129,7 @@ func (c *Core) credit(now Time, l *life, w *worker) {
 		c.index.insert(w, l.req.Blocks, l.req.BlockTokens)
 		c.forgetCached()
 	}
-	c.book(w, 1, l.queued)
+	c.book(w, 1, l.queued, l.held)
 	if c.keepsWorkingSets() {
 		w.working.touch(now, l.req.Key, l.req.PromptTokens)
 		w.missed.tokens += float64(l.queued)
@@ -123,24 +142,25 @@ func (c *Core) credit(now Time, l *life, w *worker) {
 // release takes the request off its worker's books.
 func (c *Core) release(l *life) {
 	c.unqueue(l)
-	c.book(l.worker, -1, 0)
+	c.book(l.worker, -1, 0, -l.held)
 	c.settled = false
 	c.freed++
 }
 
 // unqueue takes the request's tokens off its worker's queue.
 func (c *Core) unqueue(l *life) {
-	c.book(l.worker, 0, -l.queued)
+	c.book(l.worker, 0, -l.queued, 0)
 	l.queued = 0
 }
 
 // book changes a worker's load by this gateway's requests, and the totals with
 // it. It is the one place that does.
-func (c *Core) book(w *worker, requests, tokens int) {
+func (c *Core) book(w *worker, requests, tokens, held int) {
 	counted := w.slot >= 0 && !w.info.Down
 	wasOpen := w.open()
 	w.inFlight += requests
 	w.queued += tokens
+	w.held += held
 	if !counted {
 		return
 	}

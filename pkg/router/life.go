@@ -92,6 +92,7 @@ type life struct {
 	by         int
 	attempt    int
 	queued     int // uncached tokens credited to the worker
+	held       int // tokens of the prompt and the expected output
 	cached     int // tokens believed to be in its cache before, -1 if unknown
 	dispatched Time
 	gotFirst   bool
@@ -114,6 +115,7 @@ func (c *Core) Arrive(now Time, r Request) (step Step) {
 	l.req, l.number, l.arrived, l.waitsFrom, l.notUntil = r, c.arrived, now, Never, Never
 	l.seed = Mix(c.cfg.Seed ^ Mix(c.arrived))
 	l.output = c.expectedOutput(r.MaxTokens)
+	l.held = r.PromptTokens + int(min(l.output, mostTokens))
 	c.total.Observe(int64(now), 1)
 	if r.Key != 0 {
 		c.rates.Record(int64(now), r.Key, r.PromptTokens)
@@ -183,7 +185,7 @@ func (c *Core) Timeout(now Time, t Ticket) Step {
 	if l == nil {
 		return Step{}
 	}
-	return c.refuse(l, Refusal{Code: WaitedLong, Reason: "no worker became free in time"})
+	return c.refuse(l, Refusal{Code: WaitedLong, Reason: "no worker became free in time", RetryAfter: c.queueTime()})
 }
 
 // Dispatched corrects the core's belief: the request went to worker id, not to

@@ -16,6 +16,12 @@ type Plan struct {
 	// Expected is the load the planner expects per worker (req/s), for receipts
 	// and reports; nil if it makes no such statement.
 	Expected []float64
+	// Speeds are how much work the planner takes each worker to do in a time, on
+	// average 1; nil if all do the same.
+	Speeds []float64
+	// Next is the time until the next plan is to be made; 0 leaves it to Info.Interval
+	// or the host.
+	Next time.Duration
 	// Note is one line for people: what the planner did and why.
 	Note string
 	// Trial is what the planner notes for the next plan, which gets this one as
@@ -28,6 +34,7 @@ type Trial struct {
 	Began Time    // when the present way was taken
 	Rival float64 // share of prompt tokens that were cached under the other way, 0..1
 	Rated bool    // Rival was measured
+	Lost  bool    // the other way was given up for the present one
 }
 
 // Table maps keys to workers, packed: the workers of Keys[i] are

@@ -111,6 +111,9 @@ func (c *Core) Install(now Time, i int, p *Compiled) error {
 		return fmt.Errorf("install plan of %s: version %d, newest %d: %w", k.name, p.plan.Version, k.version, ErrStale)
 	}
 	k.plan, k.version, k.planned = p, p.plan.Version, now
+	if p.plan.Next > 0 {
+		k.planNext = now.Add(p.plan.Next)
+	}
 	k.remap(c.workers)
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"time"
 )
 
 // waiting holds parked lives in the order in which they may go: by priority,
@@ -31,8 +32,11 @@ func (c *Core) Waiting() int { return len(c.queue) }
 // park puts a life into the bounded queue. It may wait there MaxWait in all
 // before it is sent somewhere.
 func (c *Core) park(now Time, l *life) Step {
-	if len(c.queue) >= c.cfg.MaxQueue {
-		return c.refuse(l, Refusal{Code: QueueFull, Reason: "no worker can take the request now and the queue is full"})
+	if l.waitsFrom == Never && c.expects(c.queue.find(l)+1) > c.cfg.MaxWait.Seconds() {
+		return c.refuse(l, Refusal{Code: QueueFull, Reason: "the requests before it are expected to take longer than a request may wait", RetryAfter: c.queueTime()})
+	}
+	if len(c.queue) >= c.cfg.MaxQueue && !c.displace(l) {
+		return c.refuse(l, Refusal{Code: QueueFull, Reason: "no worker can take the request now and the queue is full", RetryAfter: c.queueTime()})
 	}
 	if l.waitsFrom == Never {
 		l.waitsFrom = now
@@ -48,13 +52,69 @@ func (c *Core) park(now Time, l *life) Step {
 	return Step{Kind: DoWait, Ticket: t, Deadline: l.waitsFrom.Add(c.cfg.MaxWait)}
 }
 
+// displace refuses the last request of a full queue if l goes before it by its
+// priority: Wake hands the refusal out.
+func (c *Core) displace(l *life) bool {
+	if len(c.queue) == 0 {
+		return false
+	}
+	last := c.queue[len(c.queue)-1]
+	if last.req.Priority >= l.req.Priority {
+		return false
+	}
+	c.displaced = append(c.displaced, c.refuse(last, Refusal{
+		Code: QueueFull, Reason: "a request of higher priority took its place in the full queue", RetryAfter: c.queueTime(),
+	}))
+	return true
+}
+
+const (
+	leastQueueTime = time.Second
+	mostQueueTime  = time.Minute
+)
+
+// queueTime is when to come back to the queue, to the whole second; 0 if that is
+// unknown.
+func (c *Core) queueTime() time.Duration {
+	seconds := math.Ceil(c.expects(len(c.queue) + 1))
+	if seconds == 0 {
+		return 0
+	}
+	return time.Duration(min(max(seconds, leastQueueTime.Seconds()), mostQueueTime.Seconds())) * time.Second
+}
+
+// expects is how long n requests take to go, in seconds: by Little's law workers
+// end load/latency requests a second. 0 if the latency of one that is busy is not
+// known.
+func (c *Core) expects(n int) float64 {
+	perSecond := 0.0
+	for _, w := range c.workers {
+		if w.info.Down || w.load() == 0 {
+			continue
+		}
+		latency, ok := w.latency.Value()
+		if !ok || latency <= 0 {
+			return 0
+		}
+		perSecond += float64(w.load()) / latency
+	}
+	if perSecond == 0 {
+		return 0
+	}
+	return float64(n) / perSecond
+}
+
 // Wake takes the first waiting request that can go on and returns its next
 // step, which the driver hands to whoever waits for Step.Ticket.ID. Call it
-// until it returns false, after every call that may free a worker: Finish,
-// Retry, Dispatched, SetFleet, Import, DropPeer and Tick. When nothing has
+// until it returns false, after every call that may free a worker (Finish, Retry,
+// Dispatched, SetFleet, Import, DropPeer and Tick) or park a request. When nothing has
 // changed it costs nothing. A request that a strategy made wait for an unknown
 // time goes when a place at a worker becomes free, one for each, or after 50 ms.
 func (c *Core) Wake(now Time) (step Step, ok bool) {
+	if n := len(c.displaced); n > 0 {
+		step, c.displaced = c.displaced[n-1], c.displaced[:n-1]
+		return step, true
+	}
 	if c.settled && now < c.wakeAt {
 		return step, false
 	}

@@ -41,35 +41,34 @@ func (c *Core) evaluate(row []slotTerm, l *life, costs []float64) []float64 {
 	}
 	for i := range row {
 		t := &row[i]
+		weight, weights := t.weight, t.weights
+		of := func(slot int32) float64 {
+			if weights == nil {
+				return weight
+			}
+			return weights[slot]
+		}
 		switch t.feature {
 		case One:
 			for i, slot := range c.candidates {
-				costs[i] += t.of(slot)
+				costs[i] += of(slot)
 			}
 		case InFlight:
 			for i, slot := range c.candidates {
-				costs[i] += t.of(slot) * float64(c.workers[slot].load())
+				costs[i] += of(slot) * float64(c.workers[slot].load())
 			}
 		case QueuedTokens:
 			for i, slot := range c.candidates {
-				costs[i] += t.of(slot) * float64(c.workers[slot].tokens())
+				costs[i] += of(slot) * float64(c.workers[slot].tokens())
 			}
 		default:
 			meanKV := c.meanKVUsed(t.feature)
 			for i, slot := range c.candidates {
-				costs[i] += t.of(slot) * c.feature(t.feature, c.workers[slot], l, meanKV)
+				costs[i] += of(slot) * c.feature(t.feature, c.workers[slot], l, meanKV)
 			}
 		}
 	}
 	return costs
-}
-
-// of is a term's weight for the worker of a slot.
-func (t *slotTerm) of(slot int32) float64 {
-	if t.weights == nil {
-		return t.weight
-	}
-	return t.weights[slot]
 }
 
 // feature is a feature's value that needs more than the worker's load.

@@ -2,21 +2,27 @@ package router
 
 import "encoding/binary"
 
+// MaxFact is the most that the value of one shared fact may hold, in bytes.
+const MaxFact = 4 << 10
+
 // holdFamily prefixes the fact family of a strategy's shared holds.
 const holdFamily = "hold/"
 
 // share tells other gateways of a hold, anew when half of its time has passed.
 func (c *Core) share(now Time, k *link, key uint64, h *hold) {
-	if c.cfg.FetchDeadline > 0 && (h.saved == Never || h.saved.Sub(now) < h.ttl/2) {
+	if c.sharesHolds() && (h.saved == Never || h.saved.Sub(now) < h.ttl/2) {
 		h.saved = h.until
 		c.write(Write{Fact{FactKey{k.family, key}, encodeRef(h.worker.ref())}, h.ttl})
 	}
 }
 
+// sharesHolds reports whether other gateways are told of holds, and asked for theirs.
+func (c *Core) sharesHolds() bool { return c.cfg.FetchDeadline > 0 && !c.cfg.Alone }
+
 // needsHold reports whether another gateway may hold the key for the strategy
 // while this one does not.
 func (c *Core) needsHold(now Time, k *link, l *life) bool {
-	if l.req.Key == 0 || !k.binds() {
+	if c.cfg.Alone || l.req.Key == 0 || !k.binds() {
 		return false
 	}
 	h := k.holds.get(l.req.Key)

@@ -76,8 +76,11 @@ func (c *Core) Import(taken Time, name string, s Snapshot) {
 	if _, known := c.peers[name]; !known && len(c.peers) >= maxPeers {
 		return
 	}
+	c.bookPeer(c.peers[name].snapshot, -1)
 	c.peers[name] = peer{s, taken}
-	c.applyPeers()
+	c.bookPeer(s, 1)
+	c.recount()
+	c.settled = false
 }
 
 // DropPeer forgets a peer that is gone.
@@ -122,19 +125,26 @@ func (c *Core) peersAge(now Time) time.Duration {
 	return age
 }
 
-// applyPeers books the peers' loads on the workers.
+// applyPeers books the peers' loads on the workers afresh.
 func (c *Core) applyPeers() {
 	for _, w := range c.workers {
 		w.peers.inFlight, w.peers.queued = 0, 0
 	}
 	for _, p := range c.peers {
-		for _, load := range p.snapshot.Loads {
-			if i := c.slot(load.ID); i >= 0 && c.workers[i].info.Incarnation == load.Incarnation {
-				c.workers[i].peers.inFlight += min(max(load.InFlight, 0), maxPeerInFlight)
-				c.workers[i].peers.queued += min(max(load.QueuedTokens, 0), maxPeerQueued)
-			}
-		}
+		c.bookPeer(p.snapshot, 1)
 	}
 	c.recount()
 	c.settled = false
+}
+
+// bookPeer puts a peer's loads on the workers' books, or takes them off if sign is
+// -1.
+func (c *Core) bookPeer(s Snapshot, sign int) {
+	for i := range s.Loads {
+		load := &s.Loads[i]
+		if at := c.slot(load.ID); at >= 0 && c.workers[at].info.Incarnation == load.Incarnation {
+			c.workers[at].peers.inFlight += sign * min(max(load.InFlight, 0), maxPeerInFlight)
+			c.workers[at].peers.queued += sign * min(max(load.QueuedTokens, 0), maxPeerQueued)
+		}
+	}
 }

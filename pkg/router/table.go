@@ -44,10 +44,35 @@ func newTable(from *Table) table {
 	for i := range t.slots {
 		t.slots[i] = vacant()
 	}
-	for i, key := range from.Keys {
-		t.put(newSlot(Mix(key), i, from.Of(i)))
+	for _, s := range byHash(from) {
+		t.put(s)
 	}
 	return t
+}
+
+// parts is how many parts of the table, as a power of two, are filled one after
+// the other: each fits into a core's own cache.
+const parts = 8
+
+// byHash returns the slots of a table's rows by the part that they go to, and in
+// the order of the rows within it. Filled row by row, a large table would miss the
+// cache with every key.
+func byHash(from *Table) []slot {
+	var at [1<<parts + 1]int
+	for _, key := range from.Keys {
+		at[Mix(key)>>(64-parts)+1]++
+	}
+	for i := range 1 << parts {
+		at[i+1] += at[i]
+	}
+	slots := make([]slot, len(from.Keys))
+	for i, key := range from.Keys {
+		hash := Mix(key)
+		next := &at[hash>>(64-parts)]
+		slots[*next] = newSlot(hash, i, from.Of(i))
+		*next++
+	}
+	return slots
 }
 
 func newSlot(hash uint64, i int, members []uint16) slot {
@@ -85,20 +110,18 @@ func (t *table) home(hash uint64) int {
 
 // members returns the workers of a key, nil if it is not in the table.
 func (t *table) members(key uint64) []uint16 {
-	if t.homes == 0 {
-		return nil
-	}
-	hash := Mix(key)
-	i := t.home(hash)
-	for t.slots[i].hash < hash {
-		i++
-	}
-	switch s := &t.slots[i]; {
-	case s.hash != hash || s.n == 0:
-		return nil
-	case s.n == many:
+	hash, slots := Mix(key), t.slots
+	for i := t.home(hash); i < len(slots); i++ {
+		s := &slots[i]
+		switch {
+		case s.hash < hash:
+			continue
+		case s.hash > hash || s.n == 0:
+			return nil
+		case s.n <= inline:
+			return s.members[:s.n]
+		}
 		return t.from.Of(int(s.members[0]) | int(s.members[1])<<16)
-	default:
-		return s.members[:s.n]
 	}
+	return nil
 }

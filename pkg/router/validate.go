@@ -36,6 +36,12 @@ func (p *Plan) Validate() error {
 	if p.Bind.TTL < 0 || !(p.Bind.MinCached >= 0 && p.Bind.MinCached <= 1) {
 		return fmt.Errorf("plan bind: TTL %v must not be negative and min cached share %v must be in 0..1", p.Bind.TTL, p.Bind.MinCached)
 	}
+	if p.Speeds != nil && len(p.Speeds) != len(p.Workers) {
+		return fmt.Errorf("plan has speeds of %d workers, but names %d", len(p.Speeds), len(p.Workers))
+	}
+	if p.Next < 0 {
+		return fmt.Errorf("plan wants the next one after %v; the time must not be negative", p.Next)
+	}
 	if p.Expected != nil && len(p.Expected) != len(p.Workers) {
 		return fmt.Errorf("plan expects load for %d workers, but names %d", len(p.Expected), len(p.Workers))
 	}

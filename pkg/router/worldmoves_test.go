@@ -20,6 +20,7 @@ func (x *lifetimes) setFleet() {
 		m := Member{
 			Worker: Worker{ID: fmt.Sprint("w", i), Incarnation: x.rng.Uint64N(2), Concurrency: x.rng.IntN(6) - 1, KVTokens: x.rng.IntN(3) * 8192},
 			Down:   x.rng.IntN(5) == 0,
+			Admit:  max(0, x.rng.IntN(12)-8), KVLimit: max(0, x.rng.IntN(3)-1) * 400,
 		}
 		if x.rng.IntN(2) == 0 {
 			m.Adapters = []string{"a"}

@@ -11,7 +11,7 @@ import (
 func agents(recording *trace.Trace, active float64) workload {
 	return workload{
 		columns: []string{"hit", "imbalance"}, best: []int{+1, -1},
-		run: func(ctx context.Context, chain string, seed uint64) ([]float64, error) {
+		run: func(ctx context.Context, v variant, seed uint64) ([]float64, error) {
 			if err := context.Cause(ctx); err != nil {
 				return nil, err
 			}
@@ -19,7 +19,7 @@ func agents(recording *trace.Trace, active float64) workload {
 			if err != nil {
 				return nil, err
 			}
-			r, err := study.Run(load, study.Fleet{Seed: seed}, chain)
+			r, err := study.Run(load, study.Fleet{Seed: seed, Signal: v.signal}, v.chain)
 			return []float64{r.Hit, r.Imbalance}, err
 		},
 	}

@@ -9,7 +9,8 @@
 //   - chat: the recorded chat traffic that ships with benchlab, in the simulator.
 //   - whales: many keys and one hot one, in the simulator (package paper).
 //
-// Strategies are those of the catalog, driven by the core that gateways run. It
+// Each chain may run with several signals of reuse, which tells what a better one is
+// worth. Strategies are those of the catalog, driven by the core that gateways run. It
 // does no I/O and reads no clock: equal options give equal results.
 //
 // Reading order: survey.go, workload.go, owners.go with gateway.go and slots.go,

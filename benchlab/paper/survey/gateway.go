@@ -6,16 +6,18 @@ import (
 
 	"gatewayd/benchlab/paper/chain"
 	"gatewayd/benchlab/sim"
+	"gatewayd/benchlab/sim/signal"
 	"gatewayd/pkg/router"
 )
 
 // gateway is a core with its strategies; its driver tells it the time.
 type gateway struct {
-	core  *router.Core
-	links []sim.Link
+	core   *router.Core
+	links  []sim.Link
+	signal signal.Signal
 }
 
-func newGateway(text string, seed uint64, c router.Config, members []router.Member) (*gateway, error) {
+func newGateway(text string, seed uint64, by signal.Signal, c router.Config, members []router.Member) (*gateway, error) {
 	links, err := chain.Open(text, seed)
 	if err != nil {
 		return nil, err
@@ -31,7 +33,7 @@ func newGateway(text string, seed uint64, c router.Config, members []router.Memb
 	if err != nil {
 		return nil, err
 	}
-	return &gateway{core, links}, core.SetFleet(0, members)
+	return &gateway{core, links, by}, core.SetFleet(0, members)
 }
 
 // tick is the gateway's clock: observers learn what happened, and plans that are
@@ -46,7 +48,7 @@ func (g *gateway) tick(now router.Time) error {
 		}
 	}
 	for _, task := range g.core.PlansDue(now) {
-		plan, err := g.links[task.Link].Instance.(router.Planner).Plan(task.Input())
+		plan, err := g.links[task.Link].Instance.(router.Planner).Plan(g.signal.Told(task.Input()))
 		if err != nil {
 			return fmt.Errorf("plan of %s: %w", task.Name, err)
 		}

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
+
+	"gatewayd/benchlab/engine"
 )
 
 // WriteMarkdown writes the table as a page shows it, the best of each column in
@@ -14,6 +17,10 @@ import (
 func (s *Survey) WriteMarkdown(w io.Writer) error {
 	var b bytes.Buffer
 	head, rule := "| strategy |", "|---|"
+	signals := slices.ContainsFunc(s.Rows, func(r Row) bool { return r.Change != nil })
+	if signals {
+		head, rule = head+" signal |", rule+"---|"
+	}
 	for _, l := range s.Loads {
 		for _, c := range l.Columns {
 			head += fmt.Sprintf(" %s: %s |", l.Name, c)
@@ -23,11 +30,17 @@ func (s *Survey) WriteMarkdown(w io.Writer) error {
 	b.WriteString(head + "\n" + rule + "\n")
 	for _, r := range s.Rows {
 		line := fmt.Sprintf("| `%s` |", r.Chain)
+		if signals {
+			line += " " + r.Signal + " |"
+		}
 		for i, l := range s.Loads {
 			for k := range l.Columns {
-				text := shown(l.Columns[k], r.Cells[i][k])
-				if text == shown(l.Columns[k], s.bestOf(i, k)) {
+				text := shown(l.Columns[k], r.Cells[i][k].Mean)
+				if text == shown(l.Columns[k], s.bestOf(i, k).Mean) {
 					text = "**" + text + "**"
+				}
+				if r.Change != nil {
+					text += " (" + signed(shown(l.Columns[k], r.Change[i][k])) + ")"
 				}
 				line += " " + text + " |"
 			}
@@ -39,6 +52,9 @@ func (s *Survey) WriteMarkdown(w io.Writer) error {
 		fmt.Fprintf(&b, "- %s: %s.\n", l.Name, l.About)
 	}
 	fmt.Fprintf(&b, "\nMeans over %s. Imbalance is the highest load of a worker over the mean. The best of each column is in bold.\n", seeds(len(s.Seeds)))
+	if signals {
+		b.WriteString("In brackets: the change against the first signal of the strategy.\n")
+	}
 	_, err := w.Write(b.Bytes())
 	return err
 }
@@ -62,8 +78,19 @@ func (s *Survey) bestOf(load, column int) (best Cell) {
 	return best
 }
 
-func shown(column string, c Cell) string {
-	v, known := c.Mean.Value()
+// signed gives what is above zero a plus, and what is too small to be seen neither.
+func signed(text string) string {
+	switch {
+	case strings.Trim(text, "-0.") == "":
+		return "±0"
+	case strings.HasPrefix(text, "-"):
+		return text
+	}
+	return "+" + text
+}
+
+func shown(column string, f engine.Figure) string {
+	v, known := f.Value()
 	switch {
 	case !known:
 		return "-"

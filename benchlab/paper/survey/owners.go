@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"gatewayd/benchlab/sim/signal"
 	"gatewayd/pkg/router"
 )
 
@@ -27,6 +28,7 @@ type Owners struct {
 	// HalfLife is that of measured rates, and Interval the time between plans of
 	// strategies that state none, both in arrivals; 4,000 and 2,000.
 	HalfLife, Interval int
+	Signal             signal.Signal // the best one of reuse that strategies have
 }
 
 func (o Owners) withDefaults() Owners {
@@ -58,13 +60,13 @@ func (o Owners) Run(ctx context.Context, chain string, seed uint64) (hit, imbala
 		members[w].Worker = router.Worker{ID: id, KVTokens: o.Slots * prefix, Incarnation: 1}
 		caches[w], number[id] = newSlots(o.Slots), w
 	}
-	g, err := newGateway(chain, seed, router.Config{
+	g, err := newGateway(chain, seed, o.Signal, router.Config{
 		RateHalfLife: time.Duration(o.HalfLife) * time.Second, PlanInterval: time.Duration(o.Interval) * time.Second, MaxLife: math.MaxInt64,
 	}, members)
 	if err != nil {
 		return 0, 0, err
 	}
-	draw, open, hits := o.zipf(seed), []ending{}, 0
+	draw, open, hits := o.zipf(seed), []ending{}, make([]float64, o.Workers)
 	for i := range o.Arrivals {
 		now := router.Time(i) * router.Time(time.Second)
 		if err := context.Cause(ctx); err != nil {
@@ -80,20 +82,30 @@ func (o Owners) Run(ctx context.Context, chain string, seed uint64) (hit, imbala
 		if err != nil {
 			return 0, 0, err
 		}
-		w, usage := number[step.Worker.ID], router.Usage{PromptTokens: prefix, OutputTokens: 1}
+		w, usage := number[step.Worker.ID], router.Usage{PromptTokens: prefix}
 		if caches[w].use(key) {
-			hits++
+			hits[w]++
 			usage.CachedTokens = prefix
 		}
 		served[w]++
-		g.core.FirstToken(now, step.Ticket)
-		if open = append(open, ending{step.Ticket, usage}); len(open) > o.Open {
+		if o.Signal.Counted() {
+			g.core.SetCacheUse(now, step.Worker.ID, served[w]*prefix, hits[w]*prefix)
+		}
+		g.core.FirstToken(now.Add(perToken*time.Duration(1+prefix-usage.CachedTokens)), step.Ticket)
+		if open = append(open, ending{step.Ticket, o.Signal.Usage(usage)}); len(open) > o.Open {
 			g.core.Finish(now, open[0].ticket, router.Ending{Outcome: router.Completed, Usage: open[0].usage})
 			open = open[1:]
 		}
 	}
-	return float64(hits) / float64(o.Arrivals), slices.Max(served) * float64(o.Workers) / float64(o.Arrivals), nil
+	all, most := 0.0, slices.Max(served)
+	for _, n := range hits {
+		all += n
+	}
+	return all / float64(o.Arrivals), most * float64(o.Workers) / float64(o.Arrivals), nil
 }
+
+// perToken is what computing a token takes, which is over before the next arrival.
+const perToken = time.Millisecond
 
 // ending is how an open request will end.
 type ending struct {

@@ -29,16 +29,18 @@ const (
 func timed(run func(seed uint64) (*trace.Trace, []sim.Worker, error)) workload {
 	return workload{
 		columns: []string{"hit", "imbalance", "p99 TTFT, s"}, best: []int{+1, -1, -1},
-		run: func(ctx context.Context, text string, seed uint64) ([]float64, error) {
+		run: func(ctx context.Context, v variant, seed uint64) ([]float64, error) {
 			t, fleet, err := run(seed)
 			if err != nil {
 				return nil, err
 			}
-			links, err := chain.Open(text, seed)
+			links, err := chain.Open(v.chain, seed)
 			if err != nil {
 				return nil, err
 			}
-			out, err := sim.Run(ctx, sim.Config{Trace: t, Workers: fleet, Chain: links, Seed: seed, Options: sim.Options{PlanDelay: planDelay}})
+			out, err := sim.Run(ctx, sim.Config{
+				Trace: t, Workers: fleet, Chain: links, Seed: seed, Options: sim.Options{PlanDelay: planDelay, Signal: v.signal},
+			})
 			if err != nil {
 				return nil, err
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gatewayd/benchlab/engine"
+	"gatewayd/benchlab/sim/signal"
 	"gatewayd/benchlab/trace"
 )
 
@@ -106,7 +107,7 @@ func TestAgents(t *testing.T) {
 	if len(all) != 5 || all[1].name != "agents 24" || all[2].name != "agents 40" {
 		t.Fatalf("%d workloads", len(all))
 	}
-	values, err := all[1].run(t.Context(), "chwbl:factor=0", 1)
+	values, err := all[1].run(t.Context(), variant{chain: "chwbl:factor=0"}, 1)
 	if want := 15.0 / 21; err != nil || len(values) != 2 || math.Abs(values[0]-want) > 1e-9 {
 		t.Errorf("%v, %v; want a hit rate of %v", values, err, want)
 	}
@@ -142,5 +143,53 @@ func TestMarkdown(t *testing.T) {
 	const want = "| strategy | a: hit | a: imbalance |\n|---|---:|---:|\n| `x` | **0.600** | **1.60** |\n| `y` | **0.600** | - |\n| `z` | 0.100 | 2.00 |\n\n- a: one.\n"
 	if !strings.HasPrefix(b.String(), want) {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
+// TestSignalRows runs a chain with two signals: the second row has the first one's
+// means and its own changes against them.
+func TestSignalRows(t *testing.T) {
+	chat, err := trace.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Run(t.Context(), Options{
+		Chains: []string{"p2c", "cacheroute:fill=1"}, Signals: []signal.Signal{signal.Usage, signal.None},
+		Chat: chat.Cut(4000), Seed: 1, Seeds: 1, Parallel: 2, Quick: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for _, r := range s.Rows {
+		rows = append(rows, r.Chain+" "+r.Signal)
+	}
+	if got := strings.Join(rows, ", "); got != "p2c usage, p2c none, cacheroute:fill=1 usage, cacheroute:fill=1 none" {
+		t.Fatalf("rows are %s", got)
+	}
+	for i, r := range s.Rows {
+		if (r.Change != nil) != (i%2 == 1) {
+			t.Fatalf("row %d has changes %v", i, r.Change)
+		}
+		for k := range r.Change {
+			for c, change := range r.Change[k] {
+				want := r.Cells[k][c].Mean.Or(0) - s.Rows[i-1].Cells[k][c].Mean.Or(0)
+				if change.Or(-9) != want {
+					t.Errorf("row %d, workload %d, column %d: change %v, want %v", i, k, c, change, want)
+				}
+			}
+		}
+	}
+	var b bytes.Buffer
+	if err := s.WriteMarkdown(&b); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), "| strategy | signal | owners: hit |") || !strings.Contains(b.String(), "| `p2c` | none | ") || !strings.Contains(b.String(), " (±0) |") {
+		t.Errorf("got\n%s", b.String())
+	}
+	for text, want := range map[string]string{"0.120": "+0.120", "-0.120": "-0.120", "-0.00": "±0"} {
+		if got := signed(text); got != want {
+			t.Errorf("%s is written %s, want %s", text, got, want)
+		}
 	}
 }

@@ -20,8 +20,10 @@ func workloads(o Options) []workload {
 		name: "owners", columns: []string{"hit", "imbalance"}, best: []int{+1, -1},
 		about: fmt.Sprintf("%d owners of Zipf %g, %d arrivals, %d workers with room for %d prefixes each; no time",
 			owners.Owners, owners.Exponent, owners.Arrivals, owners.Workers, owners.Slots),
-		run: func(ctx context.Context, chain string, seed uint64) ([]float64, error) {
-			hit, imbalance, err := owners.Run(ctx, chain, seed)
+		run: func(ctx context.Context, v variant, seed uint64) ([]float64, error) {
+			o := owners
+			o.Signal = v.signal
+			hit, imbalance, err := o.Run(ctx, v.chain, seed)
 			return []float64{hit, imbalance}, err
 		},
 	}}
@@ -50,6 +52,16 @@ func (r *Row) add(load int, values []float64) {
 			mean += x.Or(math.NaN()) / float64(len(c.Runs))
 		}
 		c.Mean = figure(mean)
+	}
+}
+
+// compare notes what changes against a row.
+func (r *Row) compare(first *Row) {
+	for i, cells := range r.Cells {
+		r.Change = append(r.Change, make([]engine.Figure, len(cells)))
+		for k := range cells {
+			r.Change[i][k] = figure(cells[k].Mean.Or(math.NaN()) - first.Cells[i][k].Mean.Or(math.NaN()))
+		}
 	}
 }
 

@@ -118,23 +118,25 @@ func (b *balancer) byLoad(sign float64) []int {
 	return b.order
 }
 
-// narrow moves the key whose share is nearest to half the gap between two
-// workers. A share of the whole gap or more would not lower the higher load.
+// narrow moves the key whose share is nearest to what closes the gap between two
+// workers: half of it if they are equally fast. A share that brings the cold one
+// to where the hot one was would not lower the higher load.
 func (b *balancer) narrow(hot, cold int) bool {
 	if b.load[cold] >= b.load[hot] {
 		return false
 	}
 	b.sort(hot)
 	gap, on := b.load[hot]-b.load[cold], b.on[hot]
-	up := sort.Search(len(on), func(j int) bool { return b.share(on[j]) >= gap/2 })
+	best, most := gap/(b.slow[hot]+b.slow[cold]), gap/b.slow[cold]
+	up := sort.Search(len(on), func(j int) bool { return b.share(on[j]) >= best })
 	down := up - 1
 	for range 2 * tries {
-		usable := up < len(on) && b.share(on[up]) < gap
+		usable := up < len(on) && b.share(on[up]) < most
 		var j int
 		switch {
 		case !usable && down < 0:
 			return false
-		case !usable, down >= 0 && gap/2-b.share(on[down]) <= b.share(on[up])-gap/2:
+		case !usable, down >= 0 && best-b.share(on[down]) <= b.share(on[up])-best:
 			j, down = down, down-1
 		default:
 			j, up = up, up+1
@@ -157,8 +159,8 @@ func (b *balancer) move(hot, j, cold int) {
 	k := &b.keys[i]
 	homes := b.of(k)
 	homes[slices.Index(homes, uint16(hot))] = uint16(cold)
-	b.load[hot] -= k.share()
-	b.load[cold] += k.share()
+	b.load[hot] -= k.share() * b.slow[hot]
+	b.load[cold] += k.share() * b.slow[cold]
 	b.room[hot] += k.size
 	b.room[cold] -= k.size
 }

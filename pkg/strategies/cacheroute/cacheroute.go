@@ -31,7 +31,7 @@ func options() []router.Option {
 		{Name: "everywhere", Default: "0.5", Help: "rate from which a key lives on every worker of a divided fleet, as a share of the mean load"},
 		{Name: "rest", Default: "auto", Values: []string{"auto", "abstain", "cost", "p2c", "chwbl"},
 			Help: "keys that are not in the table: least work, left to the next strategy if there is one; always the next strategy; least work; two choices; or rendezvous order under the guard"},
-		{Name: "interval", Default: "0s", Help: "time between two plans; 0 = the host's default"},
+		{Name: "interval", Default: "0s", Help: "time between two plans; 0 = as long as loads hold, a twelfth of the rates' half-life to all of it (paper mode: the host's default)"},
 		{Name: "factor", Default: "1.5", Help: "skip a home above this multiple of the mean load; 0 = never"},
 		{Name: "slack", Default: "32", Help: "never skip a home with fewer requests in flight than this"},
 	}
@@ -51,6 +51,7 @@ type config struct {
 	guard       router.Guard
 	rest        router.Rest
 	auto        bool // the rest is left to a strategy that follows
+	calibrated  bool // the time between two plans follows from the load
 }
 
 // Definition describes the strategy "cacheroute".
@@ -63,6 +64,7 @@ func Definition() router.Definition {
 			set := option.Parse(options(), o)
 			c := read(set)
 			interval := set.Duration("interval", 0, 24*time.Hour)
+			c.calibrated = interval == 0
 			if err := set.Err(); err != nil {
 				return nil, err
 			}

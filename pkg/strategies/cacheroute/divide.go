@@ -41,8 +41,13 @@ func (p Planned) Divide(rates []router.KeyRate, admitted, lived *router.Table) (
 		placed, err := p.whole(rates, previous)
 		return placed, Zones{}, err
 	}
+	if p.allFits(rates) {
+		placed, err := p.whole(rates, previous)
+		return placed, Zones{Flat: 1}, err
+	}
 	s := newSplitter(p, rates, admitted)
-	best, flat := s.best(len(p.Cold))
+	order := p.coldest(previous)
+	best, flat := s.best(len(p.Cold), order)
 	zones := Zones{Split: best.hit, Flat: flat}
 	least := worth
 	if len(p.Cold) > 0 {
@@ -52,7 +57,8 @@ func (p Planned) Divide(rates []router.KeyRate, admitted, lived *router.Table) (
 		placed, err := p.whole(rates, previous)
 		return placed, zones, err
 	}
-	zones.Cold = p.coldest(best.cold, previous)
+	zones.Cold = order[:best.cold]
+	slices.Sort(zones.Cold)
 	placed, err := s.divide(best, zones.Cold, previous)
 	return placed, zones, err
 }
@@ -63,14 +69,13 @@ func (p Planned) whole(rates []router.KeyRate, previous *router.Table) (Placemen
 	if p.HalfLife == 0 || p.Budget == nil {
 		return p.Place(rates, previous)
 	}
-	s := newSplitter(p, rates, previous)
+	s := newUndivided(p, rates, previous)
+	for s.held[s.ballast]*float64(len(p.IDs)) > spare*s.budget {
+		s.ballast--
+	}
 	zones := make([]zone, len(rates))
 	for i := range zones {
 		zones[i] = protected
-	}
-	s.ballast = min(s.ballast, s.certain())
-	for s.held[s.ballast]*float64(len(p.IDs)) > spare*s.budget {
-		s.ballast--
 	}
 	for _, r := range s.order[:s.ballast] {
 		zones[r.position] = ballast
@@ -80,16 +85,16 @@ func (p Planned) whole(rates []router.KeyRate, previous *router.Table) (Placemen
 		all[w] = uint16(w)
 	}
 	var err error
-	m := merger{zones: zones, rates: rates, warm: all}
-	if m.protected, err = s.part(zones, protected, all, 1, p.Unkeyed, p.Bound*s.total/float64(len(all)), previous); err != nil {
+	m := merger{zones: zones, rates: rates, warm: all, ballast: s.ballast, slow: s.slow}
+	if m.protected, err = s.part(zones, protected, all, 1, p.Unkeyed, p.Bound*s.total/s.power, previous); err != nil {
 		return Placement{}, err
 	}
 	return m.merge(), nil
 }
 
-// coldest chooses n workers for cold traffic: those that were cold, then those
-// that the fewest keys live on.
-func (p Planned) coldest(n int, previous *router.Table) []uint16 {
+// coldest orders the workers by how fit they are for cold traffic: those that were
+// cold, then those that the fewest keys live on.
+func (p Planned) coldest(previous *router.Table) []uint16 {
 	keys := make([]int, len(p.IDs))
 	for _, w := range previous.Members {
 		keys[w]++
@@ -102,9 +107,7 @@ func (p Planned) coldest(n int, previous *router.Table) []uint16 {
 		}
 	}
 	slices.SortFunc(all, func(a, b uint16) int { return cmp.Or(cmp.Compare(keys[a], keys[b]), cmp.Compare(a, b)) })
-	chosen := all[:n]
-	slices.Sort(chosen)
-	return chosen
+	return all
 }
 
 // zone is where a key lives.
@@ -127,7 +130,7 @@ func (s *splitter) divide(d division, cold []uint16, previous *router.Table) (Pl
 		}
 	}
 	requests := max(0, s.total-s.load[s.ballast+d.protect])
-	m := merger{zones: zones, rates: s.rates, warm: warm, cold: cold, misses: max(0, d.tail-requests)}
+	m := merger{zones: zones, rates: s.rates, warm: warm, cold: cold, ballast: s.ballast, misses: max(0, d.tail-requests), slow: s.slow}
 	var err error
 	if m.protected, err = s.part(zones, protected, warm, 1, 0, d.mean, previous); err != nil {
 		return Placement{}, err
@@ -147,8 +150,8 @@ func (s *splitter) zones(d division) []zone {
 		zones[r.position] = ballast
 	}
 	end := s.ballast + d.protect
-	surplus := s.load[end] - s.load[s.ballast] - float64(len(s.IDs)-d.cold)*d.mean
-	free := float64(d.cold)*d.mean - d.tail
+	surplus := s.load[end] - s.load[s.ballast] - (s.power-d.power)*d.mean
+	free := d.power*d.mean - d.tail
 	for _, r := range s.order[s.ballast:end] {
 		rate := s.rates[r.position].Rate
 		zones[r.position] = protected
@@ -164,36 +167,58 @@ func (s *splitter) zones(d division) []zone {
 // result count within the part.
 func (s *splitter) part(zones []zone, z zone, workers []uint16, fill, unkeyed, limit float64, previous *router.Table) (Placement, error) {
 	p := s.Planned
-	p.IDs, p.Budget, p.Unkeyed = nil, nil, unkeyed
+	p.IDs, p.Budget, p.Speed, p.Unkeyed = nil, nil, nil, unkeyed
 	p.QCap = max(p.QCap, s.Everywhere*s.total/float64(len(s.IDs)))
 	number := make([]int, len(s.IDs))
 	for _, w := range workers {
 		p.IDs = append(p.IDs, s.IDs[w])
 		p.Budget = append(p.Budget, max(0, fill*(s.Budget[w]-s.held[s.ballast])))
+		p.Speed = append(p.Speed, s.speed(int(w)))
 		number[w] = len(p.IDs)
 	}
-	var rates []router.KeyRate
-	for i, r := range s.rates {
-		if zones[i] == z {
-			rates = append(rates, r)
-		}
-	}
-	var before router.Table
-	var homes []uint16
-	for i, key := range previous.Keys {
-		homes = homes[:0]
-		for _, w := range previous.Of(i) {
-			if number[w] > 0 {
-				homes = append(homes, uint16(number[w]-1))
+	rates, before := s.rates, previous
+	if n := count(zones, z); n < len(rates) {
+		rates = make([]router.KeyRate, 0, n)
+		for i := range s.rates {
+			if zones[i] == z {
+				rates = append(rates, s.rates[i])
 			}
 		}
-		if len(homes) > 0 {
-			before.Append(key, homes...)
-		}
 	}
-	placed, err := p.Place(rates, &before)
+	if len(workers) < len(s.IDs) {
+		before = renumbered(previous, number)
+	}
+	placed, err := p.Place(rates, before)
 	if err == nil {
-		trim(&placed, rates, p.sizeOf, p.Budget, limit+placed.Unadmitted/float64(len(p.IDs)))
+		trim(&placed, rates, p.sizeOf, p.Budget, limit+placed.Unadmitted/s.powerOf(workers))
 	}
 	return placed, err
+}
+
+func count(zones []zone, z zone) (n int) {
+	for _, other := range zones {
+		if other == z {
+			n++
+		}
+	}
+	return n
+}
+
+// renumbered expresses a table in other numbers of the workers, counted from 1; 0
+// leaves a worker out, and a key that has no other.
+func renumbered(t *router.Table, number []int) *router.Table {
+	out := emptyTable(len(t.Keys), len(t.Members))
+	for i, key := range t.Keys {
+		had := len(out.Members)
+		for _, w := range t.Of(i) {
+			if number[w] > 0 {
+				out.Members = append(out.Members, uint16(number[w]-1))
+			}
+		}
+		if len(out.Members) > had {
+			out.Keys = append(out.Keys, key)
+			out.Offsets = append(out.Offsets, uint32(len(out.Members)))
+		}
+	}
+	return &out
 }

@@ -179,7 +179,7 @@ func lawsOfDivision(t *testing.T, name string, p Planned, rates []router.KeyRate
 		if left < -1e-6 {
 			t.Errorf("%s: worker %d holds %.0f tokens too much", name, w, -left)
 		}
-		load += placed.Load[w]
+		load += placed.Load[w] * p.speed(w)
 	}
 	if math.Abs(load-total) > 1e-6*total {
 		t.Errorf("%s: the expected loads add up to %.4f, the rates to %.4f", name, load, total)

@@ -16,10 +16,12 @@ type draft struct {
 	previous *router.Table
 	keys     []key     // admitted ones by decreasing rate
 	members  []uint16  // each admitted key has room for what it wants
-	load     []float64 // of admitted keys on each worker, req/s
+	load     []float64 // of admitted keys on each worker, req/s by speed
+	slow     []float64 // 1 by the speed of each worker
+	power    float64   // of all workers: the sum of their speeds
 	room     []float64 // left of each worker's budget
-	mean     float64   // load of a worker if all were equal, req/s
-	cold     float64   // load of each worker by keys that are not admitted, req/s
+	mean     float64   // load of a worker if all were equal, req/s by speed
+	cold     float64   // load of each worker by keys that are not admitted, req/s by speed
 	skipped  float64   // rate of the keys that were not admitted, req/s
 }
 
@@ -36,6 +38,7 @@ type key struct {
 func newDraft(p Planned, rates []router.KeyRate, previous *router.Table) *draft {
 	n := len(p.IDs)
 	d := &draft{Planned: p, rates: rates, previous: previous, load: make([]float64, n), room: make([]float64, n)}
+	d.slow, d.power = p.slowness()
 	for w := range d.room {
 		d.room[w] = math.Inf(1)
 		if p.Budget != nil {
@@ -127,7 +130,7 @@ func (d *draft) admit(order []ranked) {
 	}
 	d.keys = d.keys[:admitted]
 	d.members = make([]uint16, seats)
-	d.mean = total / float64(len(d.load))
+	d.mean = total / d.power
 }
 
 // copies is Eq. 1, at most one per worker, with hysteresis: a key keeps its
@@ -166,7 +169,7 @@ func (d *draft) fits(k *key, w int) bool {
 func (d *draft) add(k *key, w int) {
 	d.members[k.first+int32(k.n)] = uint16(w)
 	k.n++
-	d.load[w] += k.share()
+	d.load[w] += k.share() * d.slow[w]
 	d.room[w] -= k.size
 }
 
@@ -178,12 +181,12 @@ func (d *draft) count() {
 			warm += k.rate
 		}
 	}
-	d.cold = max(0, d.mean-warm/float64(len(d.load)))
+	d.cold = max(0, d.mean-warm/d.power)
 }
 
 // placement finishes the draft.
 func (d *draft) placement() Placement {
-	result := Placement{Load: d.load, Unadmitted: d.skipped}
+	result := Placement{Load: d.load, Unadmitted: d.skipped, slow: d.slow}
 	for w := range d.load { // added up afresh, free of the rounding of moves
 		d.load[w] = d.cold
 	}
@@ -198,7 +201,7 @@ func (d *draft) placement() Placement {
 		result.Admitted += k.rate
 		members := d.of(k)
 		for _, w := range members {
-			d.load[w] += k.share()
+			d.load[w] += k.share() * d.slow[w]
 		}
 		if homes[k.position] = (span{k.first, int32(k.n)}); k.n == 1 {
 			homes[k.position].first = int32(members[0])

@@ -2,6 +2,7 @@ package cacheroute
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 // live makes the plan of mode=planned: it carries on from the previous one.
 func (c config) live(in router.PlanInput, qcap, unkeyed float64) (router.Plan, error) {
 	p, rates, size := c.sized(in)
-	p.QCap, p.Near, p.Bound, p.Unkeyed = qcap, c.near, c.bound, unkeyed
+	p.QCap, p.Near, p.Bound, p.Unkeyed, p.Speed = qcap, c.near, c.bound, unkeyed, speeds(in)
 	p.HalfLife, p.Everywhere = in.HalfLife.Seconds(), c.everywhere
 	p.Base = base(in)
 	p.Cold = coldOf(in.Previous, in.Fleet.Workers)
@@ -23,15 +24,24 @@ func (c config) live(in router.PlanInput, qcap, unkeyed float64) (router.Plan, e
 	if p.HalfLife > 0 {
 		least = c.stated / p.HalfLife
 	}
-	placed, zones, err := p.choose(rates, before, lived, t.divide && c.rest.Order != router.Abstain, least)
+	if t.most == unplanned {
+		least = math.Inf(1)
+	}
+	placed, zones, err := p.choose(rates, before, lived, t.most == divided && c.rest.Order != router.Abstain, least)
 	if err != nil {
 		return router.Plan{}, err
 	}
 	moves := p.movesOf(before, &placed.Table, rates)
-	undone := c.account(in, p, zones, t).settle(&placed, moves)
+	stale := placed.without(moves)
+	undone := c.account(in, p, zones, t).settle(&placed, &stale, moves)
 	plan := router.Plan{
-		Table: placed.Table, Expected: placed.Load, Guard: c.guard,
-		Rest: c.restOf(in, zones), Bind: c.bindOf(in, zones), Trial: t.next(in, zones),
+		Table: placed.Table, Expected: p.expected(&placed), Guard: c.guard,
+		Rest: c.restOf(in, zones), Bind: c.bindOf(in, zones),
+	}
+	plan.Speeds = p.Speed
+	plan.Trial = t.next(in, wayOf(&plan))
+	if c.calibrated {
+		plan.Next = p.lasting(in, stale)
 	}
 	moved, churn := Churn(before, &placed.Table)
 	plan.Note = fmt.Sprintf("%d of %d keys planned, imbalance %.3f, qcap %.4g req/s, %s, %s, %d moved, %d put off, churn %.3f",
@@ -67,7 +77,7 @@ func (c config) account(in router.PlanInput, p Planned, zones Zones, t trial) ac
 	if in.Reuse.By == router.NoSignal {
 		return account{cached: 1} // nothing is known to pay
 	}
-	if len(zones.Cold) > 0 && !t.divided {
+	if len(zones.Cold) > 0 && t.was < divided {
 		a.gained = max(0, zones.Split-zones.Flat) * total * p.Tokens
 	}
 	return a
@@ -122,7 +132,7 @@ func coldOf(previous *router.Plan, workers []router.Worker) (cold []uint16) {
 func (c config) restOf(in router.PlanInput, zones Zones) router.Rest {
 	r := c.rest
 	if r.Order == router.ByCost && r.Cost == nil {
-		r.Cost = work(in.PromptTokens, len(zones.Cold) > 0)
+		r.Cost = work(in.PromptTokens, len(zones.Cold) > 0, speeds(in))
 	}
 	r.Among = zones.Cold
 	if c.auto && len(zones.Cold) == 0 && !in.Last {
@@ -158,8 +168,9 @@ const (
 // compute, those that wait there, what each running request slows it down, and a
 // little for what its cache is asked to hold. prompt is the mean one, 0 = unknown.
 // On cold workers, where nothing is held, load counts less, so that a key goes
-// back to where it is cached.
-func work(prompt float64, divided bool) router.Row {
+// back to where it is cached. What is to be done counts by how fast the worker is,
+// nil if all are equal.
+func work(prompt float64, divided bool, speed []float64) router.Row {
 	slower, weight := 500.0, 1.0
 	if prompt > 0 {
 		slower = min(slower, prompt/8)
@@ -167,8 +178,18 @@ func work(prompt float64, divided bool) router.Row {
 	if divided {
 		weight = 0.2
 	}
+	by := func(f router.Feature, weight float64) router.Term {
+		t := row.Same(f, weight)
+		if speed != nil {
+			t.Weights = make([]float64, len(speed))
+			for w, s := range speed {
+				t.Weights[w] = weight / s
+			}
+		}
+		return t
+	}
 	return router.Row{
-		row.Same(router.Uncached, 1), row.Same(router.QueuedTokens, weight),
-		row.Same(router.InFlight, weight*slower), row.Same(router.WorkingSet, 0.05*weight),
+		by(router.Uncached, 1), by(router.QueuedTokens, weight), by(router.InFlight, weight*slower),
+		row.Same(router.WorkingSet, 0.05*weight),
 	}
 }

@@ -1,6 +1,7 @@
 package cacheroute
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -12,7 +13,9 @@ type merger struct {
 	zones             []zone
 	rates             []router.KeyRate
 	warm, cold        []uint16 // workers by their numbers in the parts
+	ballast           int      // keys that live everywhere
 	misses            float64  // load of the cold workers beside requests
+	slow              []float64
 	protected, filler Placement
 }
 
@@ -20,7 +23,8 @@ type merger struct {
 // traffic too.
 func (m *merger) merge() Placement {
 	everyone := len(m.warm) + len(m.cold)
-	out := Placement{Load: make([]float64, everyone)}
+	out := Placement{Load: make([]float64, everyone), slow: m.slow}
+	warm, cold := m.power(m.warm), m.power(m.cold)
 	all := make([]uint16, everyone)
 	for w := range all {
 		all[w] = uint16(w)
@@ -28,13 +32,15 @@ func (m *merger) merge() Placement {
 	for i, w := range m.warm {
 		out.Load[w] = m.protected.Load[i]
 		if len(m.cold) > 0 { // what found no room is cold
-			out.Load[w] -= m.protected.Unadmitted / float64(len(m.warm))
+			out.Load[w] -= m.protected.Unadmitted / warm
 		}
 	}
 	for i, w := range m.cold {
-		out.Load[w] = m.filler.Load[i] + (m.protected.Unadmitted+m.misses)/float64(len(m.cold))
+		out.Load[w] = m.filler.Load[i] + (m.protected.Unadmitted+m.misses)/cold
 	}
 	everywhere := 0.0
+	n := len(m.protected.Table.Keys) + len(m.filler.Table.Keys) + m.ballast
+	out.Table = emptyTable(n, len(m.protected.Table.Members)+len(m.filler.Table.Members)+m.ballast*everyone)
 	nextWarm, nextCold := 0, 0
 	for i, r := range m.rates {
 		switch m.zones[i] {
@@ -50,9 +56,9 @@ func (m *merger) merge() Placement {
 			out.Unadmitted += r.Rate
 		}
 	}
-	level(out.Load, everywhere)
+	level(out.Load, m.slow, everywhere)
 	for _, w := range m.cold {
-		out.Load[w] -= m.misses / float64(len(m.cold))
+		out.Load[w] -= m.misses / cold
 	}
 	return out
 }
@@ -63,26 +69,38 @@ func (p *Placement) take(r router.KeyRate, part *router.Table, next int, workers
 		p.Unadmitted += r.Rate
 		return next
 	}
-	homes := slices.Clone(part.Of(next))
-	for i, h := range homes {
-		homes[i] = workers[h]
+	t := &p.Table
+	for _, h := range part.Of(next) { // both lists ascend, and so does what comes of them
+		t.Members = append(t.Members, workers[h])
 	}
-	slices.Sort(homes)
-	p.Table.Append(r.Key, homes...)
+	t.Keys = append(t.Keys, r.Key)
+	t.Offsets = append(t.Offsets, uint32(len(t.Members)))
 	p.Admitted += r.Rate
 	return next + 1
 }
 
+// power is the sum of the speeds of some workers.
+func (m *merger) power(workers []uint16) (power float64) {
+	for _, w := range workers {
+		power += 1 / m.slow[w]
+	}
+	return power
+}
+
 // level adds more to the lowest loads so that the least is as high as possible,
 // which is what sending each request to the least loaded worker comes to.
-func level(load []float64, more float64) {
-	sorted := slices.Clone(load)
-	slices.Sort(sorted)
-	height, below := math.Inf(1), 0.0
-	for i, l := range sorted {
-		below += l
-		height = (below + more) / float64(i+1)
-		if i+1 == len(sorted) || height <= sorted[i+1] {
+func level(load, slow []float64, more float64) {
+	order := make([]int, len(load))
+	for w := range order {
+		order[w] = w
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(load[a], load[b]), cmp.Compare(a, b)) })
+	height, below, power := math.Inf(1), 0.0, 0.0
+	for i, w := range order {
+		below += load[w] / slow[w]
+		power += 1 / slow[w]
+		height = (below + more) / power
+		if i+1 == len(order) || height <= load[order[i+1]] {
 			break
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"gatewayd/pkg/router"
@@ -11,84 +12,98 @@ import (
 )
 
 const (
-	digit  = 11           // bits per pass: 2,048 counters fit the first-level cache
-	passes = 3            // of the bits below the sign: exponent and 22 of the mantissa
-	lowest = 63 - 3*digit // the bits below it are looked at only to tell equals apart
-	short  = 32           // a run that is sorted by insertion
+	digit  = 11 // bits per pass: 2,048 counters fit the first-level cache
+	passes = 2  // so there are four million cells, which are sorted into by radix
+	short  = 32 // a run that is sorted by insertion
 )
 
 // ranked is a positive rate and its position in a list of rates. The bits are
-// those of the rate, inverted, so that the higher rate has the smaller ones.
+// those of the rate, inverted, so that the higher rate has the smaller ones: the
+// bits of positive floats are ordered like the floats.
 type ranked struct {
 	bits     uint64
 	position int32
 }
 
+func newRanked(rate float64, position int) ranked {
+	return ranked{^math.Float64bits(rate), int32(position)}
+}
+
 func (r ranked) rate() float64 { return math.Float64frombits(^r.bits) }
 
 // byRate returns the positive rates in decreasing order; equal rates keep their
-// order. It sorts by radix, since comparing would cost more
-// than all the rest of a plan: the bits of positive floats are ordered like the
-// floats. Rates that differ by less than a four-millionth are left to a last look.
+// order.
 func byRate(rates []router.KeyRate) []ranked {
 	items := make([]ranked, 0, len(rates))
-	var counts [passes][1 << digit]int32
 	for i := range rates {
 		if rate := rates[i].Rate; rate > 0 {
-			it := ranked{^math.Float64bits(rate), int32(i)}
-			items = append(items, it)
-			for p := range passes {
-				counts[p][it.digit(p)]++
-			}
+			items = append(items, newRanked(rate, i))
 		}
+	}
+	return decreasing(items)
+}
+
+// decreasing sorts rates by decreasing size; equal ones keep their order. It sorts
+// by radix into cells, equal parts of the range that their bits span, since
+// comparing would cost more than all the rest of a plan, and then what is left
+// within cells. It returns items or a list of its own.
+func decreasing(items []ranked) []ranked {
+	least, most := uint64(math.MaxUint64), uint64(0)
+	for i := range items {
+		least, most = min(least, items[i].bits), max(most, items[i].bits)
+	}
+	if least >= most {
+		return items // none, or all are equal
+	}
+	shift := max(0, bits.Len64(most-least)-passes*digit)
+	var counts [passes][1 << digit]int32
+	for i := range items {
+		cell := (items[i].bits - least) >> shift
+		counts[0][cell&(1<<digit-1)]++
+		counts[1][cell>>digit]++
 	}
 	spare := make([]ranked, len(items))
 	for p := range passes {
-		count := &counts[p]
-		if len(items) > 0 && int(count[items[0].digit(p)]) == len(items) {
-			continue // the digit is the same everywhere
-		}
+		count, shift := &counts[p], shift+p*digit
 		next := int32(0)
 		for d, n := range count {
 			count[d], next = next, next+n
 		}
-		for _, it := range items {
-			d := it.digit(p)
-			spare[count[d]] = it
-			count[d]++
+		for i := range items {
+			place := &count[(items[i].bits-least)>>shift&(1<<digit-1)]
+			spare[*place] = items[i]
+			*place++
 		}
 		items, spare = spare, items
 	}
-	for from := 0; from < len(items); {
-		to := from + 1
-		for to < len(items) && items[to].bits>>lowest == items[from].bits>>lowest {
-			to++
+	for i := 1; i < len(items); i++ {
+		if items[i].bits >= items[i-1].bits {
+			continue
 		}
-		if to-from > 1 {
-			sortRun(items[from:to])
+		cell, from := (items[i].bits-least)>>shift, i-1
+		for from > 0 && (items[from-1].bits-least)>>shift == cell {
+			from--
 		}
-		from = to
+		for i < len(items) && (items[i].bits-least)>>shift == cell {
+			i++
+		}
+		sortRun(items[from:i])
 	}
 	return items
 }
 
-func (r ranked) digit(pass int) uint64 { return r.bits >> (lowest + pass*digit) & (1<<digit - 1) }
-
-// sortRun sorts rates that are nearly equal; equal ones keep their order.
+// sortRun sorts the rates of a cell; equal ones keep their order.
 func sortRun(run []ranked) {
-	compare := func(a, b ranked) int { return cmp.Compare(a.bits, b.bits) }
-	switch {
-	case slices.IsSortedFunc(run, compare):
-	case len(run) > short:
-		slices.SortStableFunc(run, compare)
-	default:
-		for i := 1; i < len(run); i++ {
-			it, j := run[i], i
-			for ; j > 0 && run[j-1].bits > it.bits; j-- {
-				run[j] = run[j-1]
-			}
-			run[j] = it
+	if len(run) > short {
+		slices.SortStableFunc(run, func(a, b ranked) int { return cmp.Compare(a.bits, b.bits) })
+		return
+	}
+	for i := 1; i < len(run); i++ {
+		it, j := run[i], i
+		for ; j > 0 && run[j-1].bits > it.bits; j-- {
+			run[j] = run[j-1]
 		}
+		run[j] = it
 	}
 }
 

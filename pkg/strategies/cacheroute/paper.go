@@ -98,14 +98,7 @@ type span struct{ first, n int32 }
 // pack writes the table of n keys and the saturated keys in ascending order of
 // keys.
 func (result *Placement) pack(rates []router.KeyRate, ascending []int32, homes []span, members []uint16, n int, qcap float64) {
-	var t router.Table
-	if n > 0 {
-		t = router.Table{
-			Keys:    make([]uint64, 0, n),
-			Offsets: make([]uint32, 1, n+1),
-			Members: make([]uint16, 0, n+len(members)),
-		}
-	}
+	t := emptyTable(n, n+len(members))
 	for at := range rates {
 		i := at
 		if ascending != nil {
@@ -127,6 +120,16 @@ func (result *Placement) pack(rates []router.KeyRate, ascending []int32, homes [
 		t.Offsets = append(t.Offsets, uint32(len(t.Members)))
 	}
 	result.Table = t
+}
+
+// emptyTable returns a table with room for keys and their workers.
+func emptyTable(keys, members int) (t router.Table) {
+	if keys > 0 {
+		t.Keys = make([]uint64, 0, keys)
+		t.Offsets = make([]uint32, 1, keys+1)
+		t.Members = make([]uint16, 0, members)
+	}
+	return t
 }
 
 func (p Paper) check() error {

@@ -12,8 +12,9 @@ import (
 type Placement struct {
 	// Table maps the admitted keys, ascending, to their workers, ascending.
 	Table router.Table
-	// Load is the expected load of each worker in requests per second: its share
-	// of the admitted keys and an even share of all other traffic.
+	// Load is the expected load of each worker in requests per second by its speed:
+	// its share of the admitted keys and a share of all other traffic that is as
+	// large as the worker is fast.
 	Load []float64
 	// Admitted and Unadmitted are the rates of the given keys that are and are
 	// not in the table, in requests per second.
@@ -21,6 +22,15 @@ type Placement struct {
 	// Saturated are the given keys, ascending, that need more copies than there
 	// are workers: if one is admitted, each worker carries more than qcap of it.
 	Saturated []uint64
+	slow      []float64 // 1 by the speed of each worker; nil: all are equal
+}
+
+// add changes what a worker is expected to serve, in requests per second.
+func (p *Placement) add(w uint16, rate float64) {
+	if p.slow != nil {
+		rate *= p.slow[w]
+	}
+	p.Load[w] += rate
 }
 
 // Imbalance is the highest expected load over the mean.

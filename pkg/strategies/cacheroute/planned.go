@@ -16,6 +16,9 @@ type Planned struct {
 	Budget []float64
 	// Tokens is the size of a key whose KeyRate.Tokens is 0.
 	Tokens float64
+	// Speed is the work that each worker does in a time, relative to the others, each
+	// above 0; nil = all do as much. Loads are balanced as load by speed.
+	Speed []float64
 	// Near is how far, as a share of the mean load, a rendezvous home may lie
 	// above the least loaded worker and still be preferred, >= 0.
 	Near float64
@@ -86,6 +89,14 @@ func (p Planned) check(rates []router.KeyRate, previous *router.Table) error {
 	if p.Budget != nil && len(p.Budget) != len(p.IDs) {
 		return fmt.Errorf("%d budgets for %d workers", len(p.Budget), len(p.IDs))
 	}
+	if p.Speed != nil && len(p.Speed) != len(p.IDs) {
+		return fmt.Errorf("%d speeds for %d workers", len(p.Speed), len(p.IDs))
+	}
+	for _, s := range p.Speed {
+		if err := positive("speed", s); err != nil {
+			return err
+		}
+	}
 	for _, b := range p.Budget {
 		if !(b >= 0 && b <= planner.Most) {
 			return fmt.Errorf("budget %v must be a number of tokens of at least 0", b)
@@ -107,7 +118,7 @@ func (p Planned) check(rates []router.KeyRate, previous *router.Table) error {
 }
 
 // sizeOf is what a key takes of a budget.
-func (p Planned) sizeOf(r router.KeyRate) float64 {
+func (p *Planned) sizeOf(r router.KeyRate) float64 {
 	if r.Tokens > 0 {
 		return r.Tokens
 	}

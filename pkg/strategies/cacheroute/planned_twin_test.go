@@ -1,6 +1,7 @@
 package cacheroute
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -11,8 +12,8 @@ import (
 )
 
 // plannedTwin is the literal form of Planned. Its rates must divide by every
-// number of copies, so that loads are whole numbers and sums do not depend on
-// their order.
+// number of copies and speeds be powers of two, so that loads are exact and sums do
+// not depend on their order.
 type plannedTwin struct {
 	twin
 	Planned
@@ -47,11 +48,15 @@ func newPlannedTwin(p Planned, rates []router.KeyRate, previous map[uint64][]uin
 			admitted = append(admitted, r)
 		}
 	}
-	mean := total / float64(len(p.IDs))
+	power := 0.0
+	for w := range p.IDs {
+		power += t.speedOf(uint16(w))
+	}
+	mean := total / power
 	for _, r := range admitted { // keep
 		homes := slices.Clone(previous[r.Key])
 		if len(homes) > t.want[r.Key] {
-			slices.SortStableFunc(homes, func(a, b uint16) int { return int(t.load[a] - t.load[b]) })
+			slices.SortStableFunc(homes, func(a, b uint16) int { return cmp.Compare(t.load[a], t.load[b]) })
 		}
 		for _, w := range homes {
 			if len(t.homes[r.Key]) < t.want[r.Key] && t.sizeOf(r) <= t.room[w] {
@@ -91,7 +96,7 @@ func newPlannedTwin(p Planned, rates []router.KeyRate, previous map[uint64][]uin
 	for key := range t.homes {
 		warm += t.rates[key].Rate
 	}
-	cold := max(0, mean-warm/float64(len(t.load)))
+	cold := max(0, mean-warm/power)
 	t.move(1, p.Bound*mean-cold, false)
 	t.move(1, (1+loose*(p.Bound-1))*mean-cold, true)
 	t.move(-1, (1-loose*(p.Bound-1))*mean-cold, true)
@@ -99,6 +104,13 @@ func newPlannedTwin(p Planned, rates []router.KeyRate, previous map[uint64][]uin
 		t.load[w] += cold
 	}
 	return t
+}
+
+func (t *plannedTwin) speedOf(w uint16) float64 {
+	if t.Speed == nil {
+		return 1
+	}
+	return t.Speed[w]
 }
 
 func (t *plannedTwin) sizeOf(r router.KeyRate) float64 {
@@ -120,14 +132,14 @@ func (t *plannedTwin) shareOf(key uint64) float64 { return t.rates[key].Rate / f
 
 func (t *plannedTwin) put(key uint64, w uint16) {
 	t.homes[key] = append(t.homes[key], w)
-	t.load[w] += t.shareOf(key)
+	t.load[w] += t.shareOf(key) / t.speedOf(w)
 	t.room[w] -= t.sizeOf(t.rates[key])
 }
 
 func (t *plannedTwin) take(key uint64, w uint16) {
 	i := slices.Index(t.homes[key], w)
 	t.homes[key] = slices.Delete(slices.Clone(t.homes[key]), i, i+1)
-	t.load[w] -= t.shareOf(key)
+	t.load[w] -= t.shareOf(key) / t.speedOf(w)
 	t.room[w] += t.sizeOf(t.rates[key])
 }
 
@@ -152,7 +164,7 @@ func (t *plannedTwin) move(side, limit float64, on bool) {
 		for o := range t.load {
 			others = append(others, o)
 		}
-		slices.SortStableFunc(others, func(a, b int) int { return int(side * (t.load[a] - t.load[b])) })
+		slices.SortStableFunc(others, func(a, b int) int { return cmp.Compare(side*t.load[a], side*t.load[b]) })
 		moved := slices.ContainsFunc(others, func(o int) bool {
 			if side > 0 {
 				return t.moveBest(uint16(w), uint16(o))
@@ -166,14 +178,15 @@ func (t *plannedTwin) move(side, limit float64, on bool) {
 	}
 }
 
-// moveBest moves the key whose share is nearest to half the gap.
+// moveBest moves the key whose share comes nearest to closing the gap.
 func (t *plannedTwin) moveBest(hot, cold uint16) bool {
 	gap := t.load[hot] - t.load[cold]
 	best, found := uint64(0), false
-	distance := func(key uint64) float64 { return math.Abs(t.shareOf(key) - gap/2) }
+	middle := gap / (1/t.speedOf(hot) + 1/t.speedOf(cold))
+	distance := func(key uint64) float64 { return math.Abs(t.shareOf(key) - middle) }
 	for key, homes := range t.homes {
 		s := t.shareOf(key)
-		if s >= gap || !slices.Contains(homes, hot) || slices.Contains(homes, cold) || t.sizeOf(t.rates[key]) > t.room[cold] {
+		if s >= gap*t.speedOf(cold) || !slices.Contains(homes, hot) || slices.Contains(homes, cold) || t.sizeOf(t.rates[key]) > t.room[cold] {
 			continue
 		}
 		d := distance(key)
@@ -181,7 +194,7 @@ func (t *plannedTwin) moveBest(hot, cold uint16) bool {
 		case !found || d < distance(best):
 		case d > distance(best) || s > t.shareOf(best):
 			continue
-		case s == t.shareOf(best) && (s < gap/2) == (t.rank[key] > t.rank[best]):
+		case s == t.shareOf(best) && (s < middle) == (t.rank[key] > t.rank[best]):
 			continue // of equal keys below the middle the hottest, above it the coldest
 		}
 		best, found = key, true
@@ -201,6 +214,11 @@ func TestPlannedLikeTwin(t *testing.T) {
 			IDs: names(1 + rng.IntN(8)), QCap: float64(500 + rng.IntN(20_000)), Tokens: float64(rng.IntN(50)),
 			Near: []float64{0, 0.05, 0.5}[rng.IntN(3)], Bound: []float64{1, 1.1, 1.5}[rng.IntN(3)],
 			Unkeyed: float64(840 * rng.IntN(3)),
+		}
+		if rng.IntN(2) > 0 {
+			for range p.IDs {
+				p.Speed = append(p.Speed, []float64{0.5, 1, 2}[rng.IntN(3)])
+			}
 		}
 		if rng.IntN(3) > 0 {
 			for range p.IDs {

@@ -8,9 +8,15 @@ import (
 	"gatewayd/pkg/router"
 )
 
-// arrivals of VeloxQuant's benchmark with its defaults: 2,000 owners of Zipf 1.1,
-// whose order is shuffled, and 40,000 arrivals, seed 42. qcap is such that every
-// owner has one copy.
+// VeloxQuant's benchmark has 2,000 owners, and 8 workers that each hold 40 prefixes.
+const (
+	owners           = 2_000
+	fleet, slotsEach = 8, 40
+)
+
+// publishedTraffic is the arrivals with the benchmark's defaults: owners by Zipf 1.1,
+// in a shuffled order, 40,000 of them, seed 42. qcap is such that every owner has
+// one copy.
 func publishedTraffic() (arrivals []int, qcap float64) {
 	rng := newMersenne(42)
 	order, rates := make([]int, owners), make([]float64, owners)

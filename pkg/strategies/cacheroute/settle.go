@@ -129,7 +129,7 @@ func (s *settler) shrink(k *key) {
 		return
 	}
 	for _, w := range s.of(k) {
-		s.load[w] += k.share() - before
+		s.load[w] += (k.share() - before) * s.slow[w]
 		s.offer(int(w))
 	}
 }

@@ -59,21 +59,25 @@ type splitter struct {
 	again   float64   // share of the rate of such keys that comes back
 	total   float64   // req/s
 	budget  float64   // tokens of all workers
+	slow    []float64 // 1 by the speed of each worker
+	power   float64   // of all workers: the sum of their speeds
 }
 
 // division is one way to divide the workers.
 type division struct {
 	cold    int     // workers for cold traffic
+	power   float64 // of them: the sum of their speeds
 	protect int     // keys after the ballast that are kept off it
 	stay    float64 // on cold workers, s
-	mean    float64 // load of a worker if all are equal: requests, and misses as requests
+	mean    float64 // load of a worker if all are equal: requests, and misses as requests, by speed
 	tail    float64 // such load of cold traffic
 	hit     float64 // share of tokens
 }
 
 func newSplitter(p Planned, rates []router.KeyRate, kept *router.Table) *splitter {
 	s := &splitter{Planned: p, rates: rates}
-	s.order = byRate(s.weighed(kept))
+	s.slow, s.power = p.slowness()
+	s.order = decreasing(s.weighed(kept))
 	sums := func() []float64 { return make([]float64, len(s.order)+1) }
 	s.load, s.held, s.work = sums(), sums(), sums()
 	s.once = math.Ln2 / p.HalfLife
@@ -129,34 +133,47 @@ func (s *splitter) certain() int {
 // for a while.
 func (s *splitter) everywhere(kept *router.Table, r router.KeyRate) bool {
 	limit := s.Everywhere * s.total / float64(len(s.IDs))
-	if len(Homes(kept, r.Key)) > 1 {
-		limit *= 1 - 2*hysteresis
+	switch {
+	case limit <= 0 || r.Rate <= limit*(1-2*hysteresis):
+		return false
+	case r.Rate > limit:
+		return true
 	}
-	return limit > 0 && r.Rate > limit
+	return len(Homes(kept, r.Key)) > 1
 }
 
 func (s *splitter) size(position int32) float64 { return s.sizeOf(s.rates[position]) }
 
-// weighed are the rates by what a place in a cache is worth: prefill seconds
-// saved per token held, twice that for keys that have a place.
-func (s *splitter) weighed(kept *router.Table) []router.KeyRate {
-	out := make([]router.KeyRate, len(s.rates))
+// worth is what a place in a cache is worth to a key: prefill seconds saved per
+// token held, twice that if it has a place.
+func (p *Planned) worth(r *router.KeyRate, placed bool) float64 {
+	worth := r.Rate * (1 + p.sizeOf(*r)/attention)
+	if placed {
+		worth *= loyal
+	}
+	return worth
+}
+
+// weighed are the rates by worth.
+func (s *splitter) weighed(kept *router.Table) []ranked {
+	out := make([]ranked, 0, len(s.rates))
 	at := 0 // both lists ascend
-	for i, r := range s.rates {
+	for i := range s.rates {
+		r := &s.rates[i]
 		for at < len(kept.Keys) && kept.Keys[at] < r.Key {
 			at++
 		}
-		out[i].Rate = r.Rate * (1 + s.size(int32(i))/attention)
-		if at < len(kept.Keys) && kept.Keys[at] == r.Key {
-			out[i].Rate *= loyal
+		if worth := s.worth(r, at < len(kept.Keys) && kept.Keys[at] == r.Key); worth > 0 {
+			out = append(out, newRanked(worth, i))
 		}
 	}
 	return out
 }
 
-// best returns the best division and what is cached without one. before is the
-// number of cold workers so far, which stays unless another is clearly better.
-func (s *splitter) best(before int) (best division, flat float64) {
+// best returns the best division and what is cached without one. The first of
+// order become cold; before is their number so far, which stays unless another is
+// clearly better.
+func (s *splitter) best(before int, order []uint16) (best division, flat float64) {
 	switch {
 	case s.held[len(s.order)] <= s.budget:
 		return division{}, 1 // all that came lately fits
@@ -173,22 +190,22 @@ func (s *splitter) best(before int) (best division, flat float64) {
 	work := s.work[len(s.order)] + fresh
 	s.least = least * max(s.again, 1e-3)
 	tail := newCurve(s.least, most, fresh)
-	n := float64(len(s.IDs))
-	each := s.budget/n - s.held[s.ballast]
+	room := s.rooms(order)
+	all := room[len(order)]
 	from := len(s.order) // of the keys in tail
-	for cold := 1; cold < len(s.IDs) && each > 0; cold += 1 + cold/8 {
-		d := division{cold: cold}
-		d.protect = s.fitting((n - float64(cold)) * each)
+	for cold := 1; cold < len(s.IDs) && all > 0; cold += 1 + cold/8 {
+		d := division{cold: cold, power: s.powerOf(order[:cold])}
+		d.protect = s.fitting(all - room[cold])
 		end := s.ballast + d.protect
 		for ; from > end; from-- {
 			s.add(tail, s.order[from-1].position)
 		}
-		d.stay = tail.stay(float64(cold) * each)
+		d.stay = tail.stay(room[cold])
 		hits := tail.hits(d.stay)
 		d.hit = (s.work[end] + hits) / work
 		d.tail = s.total - s.load[end] + s.missed(work-s.work[end]-hits)
-		d.mean = (s.total + s.missed(work-s.work[end]-hits)) / n
-		if d.tail > float64(cold)*d.mean {
+		d.mean = (s.total + s.missed(work-s.work[end]-hits)) / s.power
+		if d.tail > d.power*d.mean {
 			continue
 		}
 		lead := 0.0
@@ -206,6 +223,16 @@ func (s *splitter) best(before int) (best division, flat float64) {
 		s.add(tail, s.order[from-1].position)
 	}
 	return best, tail.hits(tail.stay(s.budget)) / work
+}
+
+// rooms is what the first workers of an order hold beside the ballast, in tokens,
+// by their number.
+func (s *splitter) rooms(order []uint16) []float64 {
+	rooms := make([]float64, len(order)+1)
+	for i, w := range order {
+		rooms[i+1] = rooms[i] + max(0, s.Budget[w]-s.held[s.ballast])
+	}
+	return rooms
 }
 
 // missed is the load of computing tokens per second, as requests per second.

@@ -43,10 +43,17 @@ func (p Planned) movesOf(before, after *router.Table, rates []router.KeyRate) []
 func (placed *Placement) undo(moves []move) {
 	for _, m := range moves {
 		to := &placed.Table.Members[m.member]
-		placed.Load[*to] -= m.rate
-		placed.Load[m.from] += m.rate
+		placed.add(*to, -m.rate)
+		placed.add(m.from, m.rate)
 		*to = m.from
 	}
+}
+
+// without is the placement with the keys left where they were.
+func (placed *Placement) without(moves []move) Placement {
+	stale := Placement{Table: router.Table{Members: slices.Clone(placed.Table.Members)}, Load: slices.Clone(placed.Load), slow: placed.slow}
+	stale.undo(moves)
+	return stale
 }
 
 // rewarm is what moves cost: the prefill of what is cached where the keys were,
@@ -70,15 +77,12 @@ type account struct {
 
 // settle undoes moves that do not pay, and those beyond the part of the traffic
 // that may move at once, the coldest keys first: the next plan makes them. It
-// returns the number of moves that it undid.
-func (a account) settle(placed *Placement, moves []move) (undone int) {
+// returns the number of moves that it undid. stale is the placement without them.
+func (a account) settle(placed, stale *Placement, moves []move) (undone int) {
 	if len(moves) == 0 {
 		return 0
 	}
-	after := slices.Max(placed.Load)
-	stale := Placement{Table: router.Table{Members: slices.Clone(placed.Table.Members)}, Load: slices.Clone(placed.Load)}
-	stale.undo(moves)
-	saved := a.seconds * ((slices.Max(stale.Load)-after)*a.request + a.gained)
+	saved := a.seconds * ((slices.Max(stale.Load)-slices.Max(placed.Load))*a.request + a.gained)
 	if saved <= rewarm(moves, a.cached) {
 		placed.undo(moves)
 		return len(moves)

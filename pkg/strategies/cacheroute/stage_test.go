@@ -42,7 +42,8 @@ func TestStage(t *testing.T) {
 		if tt.account.seconds > 0 {
 			placed.Load = []float64{14, 14}
 		}
-		undone := tt.account.settle(&placed, moves)
+		stale := placed.without(moves)
+		undone := tt.account.settle(&placed, &stale, moves)
 		if undone != tt.undone || !slices.Equal(placed.Table.Members, tt.members) {
 			t.Errorf("%s: %d undone, members %v; want %d, %v", tt.name, undone, placed.Table.Members, tt.undone, tt.members)
 		}

@@ -29,6 +29,9 @@ const partners = 8
 // ones, since a full worker cannot just be handed a key. rates are ascending and
 // hold all keys of the table.
 func trim(placed *Placement, rates []router.KeyRate, size func(router.KeyRate) float64, budget []float64, limit float64) {
+	if slices.Max(placed.Load) <= limit {
+		return
+	}
 	t := trimmer{placed: placed, on: make([][]seat, len(placed.Load)), room: slices.Clone(budget)}
 	at := 0
 	for i, key := range placed.Table.Keys {
@@ -59,12 +62,14 @@ func (t *trimmer) relieve(hot int, limit float64) bool {
 	byRate := func(a, b seat) int { return cmp.Or(cmp.Compare(a.rate, b.rate), cmp.Compare(a.member, b.member)) }
 	slices.SortFunc(t.on[hot], byRate)
 	slices.SortFunc(t.on[cold], byRate)
-	want := min(load[hot]-limit, (load[hot]-load[cold])/2)
+	slow := t.placed.slow
+	gap := load[hot] - load[cold]
+	want := min((load[hot]-limit)/slow[hot], gap/(slow[hot]+slow[cold]))
 	give, take, least := -1, -1, math.Inf(1)
 	for i, a := range t.on[hot] {
 		for j, b := range t.on[cold][:min(partners, len(t.on[cold]))] {
 			d := a.rate - b.rate
-			if d <= 0 || d >= load[hot]-load[cold] || a.size-b.size > t.room[cold] || b.size-a.size > t.room[hot] {
+			if d <= 0 || d*slow[cold] >= gap || a.size-b.size > t.room[cold] || b.size-a.size > t.room[hot] {
 				continue
 			}
 			if off := math.Abs(d - want); off < least {
@@ -77,7 +82,7 @@ func (t *trimmer) relieve(hot int, limit float64) bool {
 	}
 	a, b := &t.on[hot][give], &t.on[cold][take]
 	d := a.rate - b.rate
-	load[hot], load[cold] = load[hot]-d, load[cold]+d
+	load[hot], load[cold] = load[hot]-d*slow[hot], load[cold]+d*slow[cold]
 	t.room[hot], t.room[cold] = t.room[hot]+a.size-b.size, t.room[cold]+b.size-a.size
 	members := t.placed.Table.Members
 	members[a.member], members[b.member] = uint16(cold), uint16(hot)

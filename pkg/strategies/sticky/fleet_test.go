@@ -40,6 +40,12 @@ func (g *gateway) fleet(n int, down ...int) {
 		}
 		members = append(members, m)
 	}
+	g.join(members)
+}
+
+// join sets the fleet and puts the plan for it in force.
+func (g *gateway) join(members []router.Member) {
+	g.t.Helper()
 	if err := g.core.SetFleet(g.now, members); err != nil {
 		g.t.Fatal(err)
 	}

@@ -11,10 +11,9 @@ import (
 
 // Bounds of a decision; the protocol has the same.
 const (
-	maxReason  = 128      // bytes
-	maxReasons = 32       // different ones
-	maxWrites  = 16       // facts of one decision
-	maxFact    = 64 << 10 // bytes of a fact's value
+	maxReason  = 128 // bytes
+	maxReasons = 32  // different ones
+	maxWrites  = 16  // facts of one decision
 )
 
 func valid(_ context.Context, t *trial) {
@@ -68,8 +67,8 @@ func validAnswer(a answer) error {
 		return fmt.Errorf("%d writes, at most %d are allowed", n, maxWrites)
 	}
 	for _, w := range d.Writes {
-		if w.Family == "" || w.TTL <= 0 || len(w.Value) > maxFact {
-			return fmt.Errorf("write to family %q of %d bytes for %v: it needs a family, at most %d bytes and a positive time", w.Family, len(w.Value), w.TTL, maxFact)
+		if w.Family == "" || w.TTL <= 0 || len(w.Value) > router.MaxFact {
+			return fmt.Errorf("write to family %q of %d bytes for %v: it needs a family, at most %d bytes and a positive time", w.Family, len(w.Value), w.TTL, router.MaxFact)
 		}
 	}
 	return nil

@@ -61,6 +61,9 @@ func planText(p *router.Plan, digits int) string {
 	for i, load := range p.Expected {
 		lines = append(lines, fmt.Sprintf("expected %s: %s", p.Workers[i].ID, figure(load, digits)))
 	}
+	for i, speed := range p.Speeds {
+		lines = append(lines, fmt.Sprintf("speed %s: %s", p.Workers[i].ID, figure(speed, digits)))
+	}
 	for name, row := range map[string]router.Row{"cost": p.Rest.Cost, "limit": p.Rest.Limit} {
 		for i, term := range row {
 			for k, w := range term.Weights {
@@ -74,7 +77,7 @@ func planText(p *router.Plan, digits int) string {
 	}
 	slices.Sort(lines)
 	r := p.Rest
-	lines = append(lines, fmt.Sprintf("workers %v", ids(p, nil)), fmt.Sprintf("guard %+v", p.Guard), fmt.Sprintf("bind %+v", p.Bind), fmt.Sprintf("trial %+v", p.Trial),
+	lines = append(lines, fmt.Sprintf("workers %v", ids(p, nil)), fmt.Sprintf("guard %+v", p.Guard), fmt.Sprintf("bind %+v", p.Bind), fmt.Sprintf("trial %+v next %v", p.Trial, p.Next),
 		fmt.Sprintf("rest order %d among %v sample %d bound %s first tie %v", r.Order, ids(p, r.Among), r.Sample, figure(r.Bound, digits), r.FirstTie))
 	return strings.Join(lines, "\n")
 }
