@@ -11,14 +11,14 @@
 // is checked, and a failure is an error that errors.Is recognises.
 //
 // The protocol is gRPC over hashicorp/go-plugin; its reference is
-// docs/protocol/strategy/v1/strategy.proto. The plugin gets none of the host's
-// environment, ends when the host ends, and sends its log lines and finished
-// spans to the host.
+// docs/protocol/strategy/v1/strategy.proto, and docs/protocol/README.md says how
+// it may grow. The plugin gets none of the host's environment, ends when the host
+// ends, and sends its log lines and finished spans to the host.
 //
 // Reading order: serve.go (what an author calls), server.go, serverlane.go and
 // serverplan.go (the plugin's side of the protocol), spec.go (what a host
-// chooses), launch.go, process.go, runner.go, handshake.go, output.go and
-// tempdir.go (the process), instance.go, lane.go, table.go and plan.go (the
+// chooses), launch.go, process.go, runner.go, checksum.go, handshake.go, output.go
+// and tempdir.go (the process), instance.go, lane.go, table.go and plan.go (the
 // host's side of the protocol), supervise.go and state.go (restarts),
-// errors.go, span.go, planbytes.go, resolve.go.
+// errors.go, span.go, planbytes.go, resolve.go, schema.go.
 package plugin

@@ -32,6 +32,7 @@ var (
 	ErrStrategy = errors.New("strategy failed")
 
 	errUnknownInstance = errors.New("unknown instance")
+	errForgotten       = errors.New("plan is not kept")
 )
 
 var errorCodes = [...]struct {
@@ -45,6 +46,7 @@ var errorCodes = [...]struct {
 	{wire.Code_CODE_BUSY, ErrBusy},
 	{wire.Code_CODE_INVALID, ErrInvalid},
 	{wire.Code_CODE_STRATEGY, ErrStrategy},
+	{wire.Code_CODE_FORGOTTEN, errForgotten},
 }
 
 // tagged gives err a sentinel that stays out of its message.

@@ -27,6 +27,7 @@ type remote struct {
 	id      uint64
 	info    router.Info
 	lane    *lane // nil if the strategy neither routes nor observes
+	kept    atomic.Pointer[keptTable]
 }
 
 // Open opens an instance of the spec's strategy for a pool.

@@ -2,9 +2,11 @@ package plugin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -170,6 +172,31 @@ func TestHungRouteMissesItsDeadlineAndHasNoEffectLater(t *testing.T) {
 	}
 }
 
+func TestHungCallsLeaveNoGoroutines(t *testing.T) {
+	i := opened(t, spec("good", "faulty"))
+	if _, err := i.RouteContext(t.Context(), request("x"), TraceContext{}); err != nil {
+		t.Fatal(err)
+	}
+	before := runtime.NumGoroutine()
+	var callers sync.WaitGroup
+	for range 200 {
+		callers.Go(func() {
+			_, err := i.RouteContext(soon(t), request("hang"), TraceContext{})
+			wantError(t, "a hung route", err, ErrLate, "")
+			_, err = i.PlanContext(soon(t), router.PlanInput{Pool: "hang"}, TraceContext{})
+			if !errors.Is(err, ErrLate) && !errors.Is(err, ErrBusy) {
+				t.Errorf("a hung plan: %v", err)
+			}
+		})
+	}
+	callers.Wait()
+	for limit := time.Now().Add(patience); runtime.NumGoroutine() > before; runtime.Gosched() {
+		if time.Now().After(limit) {
+			t.Fatalf("%d goroutines, %d before the calls", runtime.NumGoroutine(), before)
+		}
+	}
+}
+
 func TestHungLaneQueuesABoundedAmount(t *testing.T) {
 	s := spec("good", "faulty")
 	s.RouteTimeout = 20 * time.Millisecond
@@ -234,6 +261,8 @@ func TestAnswersAreChecked(t *testing.T) {
 		"long reason":  {good, "reason of 200 bytes"},
 		"writes":       {good, "100 writes, at most"},
 		"long fact":    {good, "fact of 1048576 bytes"},
+		"no family":    {good, "name of 0 bytes"},
+		"no time":      {good, `fact of family "f" with a time to live of 0s`},
 		"roles":        {wrong, "2 workers but 1 roles"},
 		"role":         {wrong, "unknown role 7"},
 		"ranks":        {wrong, "2 workers but 1 ranks"},

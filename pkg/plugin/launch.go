@@ -59,7 +59,8 @@ func launch(ctx context.Context, spec Spec) (*Process, error) {
 func (p *Process) start(ctx context.Context) error {
 	p.client = goplugin.NewClient(&goplugin.ClientConfig{
 		HandshakeConfig:  handshake(),
-		VersionedPlugins: map[int]goplugin.PluginSet{Protocol: {dispenseName: protocol{}}},
+		VersionedPlugins: p.spec.versions,
+		AutoMTLS:         p.spec.MTLS,
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
 		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, _ string) (pluginrunner.Runner, error) {
 			p.runner = newRunner(ctx, &p.spec, p.dir.path, cmd.Env)
@@ -108,8 +109,8 @@ func (p *Process) connect(ctx context.Context) error {
 	if err := decodeError(m.GetError()); err != nil {
 		return fmt.Errorf("describe: %w", err)
 	}
-	if v := int(m.GetProtocol()); v != Protocol {
-		return fmt.Errorf("%w version: the plugin speaks strategy protocol %d, this gateway speaks %d", ErrInvalid, v, Protocol)
+	if v, agreed := int(m.GetProtocol()), p.client.NegotiatedVersion(); v != agreed {
+		return fmt.Errorf("%w version: the plugin agreed to strategy protocol %d and describes %d", ErrInvalid, agreed, v)
 	}
 	p.about = Description{Protocol: int(m.GetProtocol()), FeatureVersion: int(m.GetFeatureVersion())}
 	for _, d := range m.GetDefinitions() {

@@ -3,7 +3,9 @@ package plugin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -211,6 +213,47 @@ func TestEnvironmentIsNotInherited(t *testing.T) {
 	if !reflect.DeepEqual(names, want) {
 		t.Errorf("the plugin's environment has %q, want %q", names, want)
 	}
+}
+
+func TestDescriptorsAreNotInherited(t *testing.T) {
+	before := descriptors(t, os.Getpid())
+	secret, err := os.Create(filepath.Join(t.TempDir(), "secret"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer secret.Close()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	mine := slices.DeleteFunc(descriptors(t, os.Getpid()), func(name string) bool {
+		return slices.Contains(before, name) || strings.HasPrefix(name, "anon_inode:")
+	})
+	if len(mine) != 2 {
+		t.Fatalf("a file and a listener are %v", mine)
+	}
+	p := started(t, spec("good", "faulty"))
+	for _, name := range descriptors(t, p.Pid()) {
+		if slices.Contains(mine, name) {
+			t.Errorf("the plugin has inherited %s", name)
+		}
+	}
+}
+
+// descriptors lists what a process has open.
+func descriptors(t *testing.T, pid int) (names []string) {
+	t.Helper()
+	links, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	if err != nil || len(links) == 0 {
+		t.Skip("this system does not list what a process has open")
+	}
+	for _, link := range links {
+		if name, err := os.Readlink(link); err == nil {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func TestDescribeAndOpenByDefinition(t *testing.T) {

@@ -39,14 +39,13 @@ func TestMain(m *testing.M) {
 
 // pluginMain is a plugin of the kind that the argument names.
 func pluginMain(kind string) {
-	serve := func(version int, cookie string, s wire.StrategyServer) {
+	serveAll := func(versions map[int]goplugin.PluginSet, cookie string) {
 		h := handshake()
 		h.MagicCookieValue = cookie
-		goplugin.Serve(&goplugin.ServeConfig{
-			HandshakeConfig:  h,
-			VersionedPlugins: map[int]goplugin.PluginSet{version: {dispenseName: protocol{server: s}}},
-			GRPCServer:       goplugin.DefaultGRPCServer,
-		})
+		goplugin.Serve(&goplugin.ServeConfig{HandshakeConfig: h, VersionedPlugins: versions, GRPCServer: goplugin.DefaultGRPCServer})
+	}
+	serve := func(version int, cookie string, s wire.StrategyServer) {
+		serveAll(map[int]goplugin.PluginSet{version: {dispenseName: protocol{server: s}}}, cookie)
 	}
 	good, err := newServer(teststrategy.Definitions())
 	if err != nil {
@@ -58,6 +57,10 @@ func pluginMain(kind string) {
 	case "noisy":
 		fmt.Println("hello from an author's init")
 		Serve(teststrategy.Definitions()...)
+	case "version before":
+		serveAll(map[int]goplugin.PluginSet{0: {dispenseName: zero{StrategyServer: good}}}, handshake().MagicCookieValue)
+	case "both versions":
+		serveAll(map[int]goplugin.PluginSet{0: {dispenseName: zero{StrategyServer: good}}, 1: {dispenseName: protocol{server: good}}}, handshake().MagicCookieValue)
 	case "next version":
 		serve(2, handshake().MagicCookieValue, good)
 	case "other cookie":
@@ -193,6 +196,8 @@ func (wrongServer) Plan(stream grpc.BidiStreamingServer[wire.PlanRequest, wire.P
 		return send(head(&wire.Plan{Workers: two}), rows(&wire.PlanTable{Keys: []uint64{1}, Counts: []uint32{1}, Members: []uint32{2}}))
 	case "wide member":
 		return send(head(&wire.Plan{Workers: two}), rows(&wire.PlanTable{Keys: []uint64{1}, Counts: []uint32{1}, Members: []uint32{1 << 16}}))
+	case "delta":
+		return send(&wire.PlanResponse{Plan: &wire.Plan{}, Delta: true})
 	case "counts":
 		return send(head(&wire.Plan{Workers: two}), rows(&wire.PlanTable{Keys: []uint64{1}, Members: []uint32{1}}))
 	case "too many":

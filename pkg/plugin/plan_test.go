@@ -68,6 +68,7 @@ func TestPlansAreChecked(t *testing.T) {
 		"too many":    {wrong, ErrInvalid, "more members than the 1"},
 		"too few":     {wrong, ErrInvalid, "fewer members than the 2"},
 		"empty":       {wrong, ErrInvalid, "ended its answer too early"},
+		"delta":       {wrong, ErrInvalid, "changes to that of another plan"},
 	} {
 		_, err := c.at.Plan(router.PlanInput{Pool: pool})
 		wantError(t, pool, err, c.kind, c.want)

@@ -48,6 +48,10 @@ func newRunner(ctx context.Context, spec *Spec, dir string, env []string) *runne
 
 // Start forks and reads the handshake.
 func (r *runner) Start(ctx context.Context) error {
+	if err := checkSum(r.spec.Path, r.spec.SHA256); err != nil {
+		close(r.exited)
+		return r.failed(err, startHint(err))
+	}
 	var pipes [3][2]*os.File
 	for i := range pipes {
 		read, write, err := os.Pipe()
@@ -94,7 +98,7 @@ func (r *runner) Start(ctx context.Context) error {
 				"is it an executable that serves strategies, built for this gateway?")
 		}
 	}
-	if hint, err := checkHandshake(r.line); err != nil {
+	if hint, err := checkHandshake(r.line, r.spec); err != nil {
 		_ = r.Kill(ctx)
 		<-r.exited
 		return r.failed(err, hint)
@@ -151,6 +155,8 @@ func startHint(err error) string {
 		return "build it, or correct its name, path or the plugin directories"
 	case errors.Is(err, fs.ErrPermission):
 		return "make it executable: chmod +x"
+	case errors.Is(err, ErrInvalid):
+		return "if the executable was replaced on purpose, pin its new checksum, which gatewayd plugin describe shows"
 	case errors.Is(err, syscall.ENOEXEC):
 		return "it is no program for this machine; build it for " + runtime.GOOS + "/" + runtime.GOARCH
 	}

@@ -32,6 +32,7 @@ type served struct {
 	observer router.Observer
 
 	lane, planning sync.Mutex // one stream and one plan call at a time
+	kept           kept
 }
 
 func newServer(definitions []router.Definition) (*server, error) {

@@ -31,7 +31,9 @@ func (s *server) Lane(stream wire.Strategy_LaneServer) error {
 	}
 	l := laneServer{in: in, send: stream.Send}
 	for ; err == nil; m, err = stream.Recv() {
-		if err := l.work(m.GetTasks()); err != nil {
+		if err := l.work(m.GetTasks()); errors.Is(err, ErrInvalid) {
+			return stream.Send(&wire.LaneResponse{Error: encodeError(err)})
+		} else if err != nil {
 			return err
 		}
 	}
@@ -43,6 +45,7 @@ type laneServer struct {
 	in      *served
 	send    func(*wire.LaneResponse) error
 	workers []router.Worker // the table, by slot
+	writes  uint64          // to the table
 	show    []router.Worker // the eligible ones of the route at work
 	sent    time.Time
 }
@@ -53,7 +56,9 @@ func (l *laneServer) work(tasks []*wire.Task) error {
 	for i, task := range tasks {
 		switch w := task.GetWork().(type) {
 		case *wire.Task_Table:
-			l.write(w.Table)
+			if err := l.write(w.Table); err != nil {
+				return tag(ErrInvalid, err)
+			}
 		case *wire.Task_Observe:
 			if l.in.observer != nil {
 				l.in.observer.Observe(wire.DecodeEvents(w.Observe))
@@ -71,7 +76,12 @@ func (l *laneServer) work(tasks []*wire.Task) error {
 	return nil
 }
 
-func (l *laneServer) write(t *wire.TableWrite) {
+// write follows one write to the table. One that is missing, or that leaves slots
+// out, would make all later answers wrong.
+func (l *laneServer) write(t *wire.TableWrite) error {
+	if l.writes++; t.GetNumber() != l.writes {
+		return fmt.Errorf("write %d to the table of workers where write %d is due", t.GetNumber(), l.writes)
+	}
 	if t.GetClear() {
 		l.workers = l.workers[:0]
 	}
@@ -81,8 +91,11 @@ func (l *laneServer) write(t *wire.TableWrite) {
 			l.workers[slot] = wire.DecodeWorker(s.GetWorker())
 		case slot == n:
 			l.workers = append(l.workers, wire.DecodeWorker(s.GetWorker()))
+		default:
+			return fmt.Errorf("slot %d of the table of workers, which has %d", slot, n)
 		}
 	}
+	return nil
 }
 
 func (l *laneServer) route(m *wire.RouteTask, spans *[]*wire.Span) *wire.Answer {

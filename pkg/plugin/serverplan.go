@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"sync"
 
 	"gatewayd/pkg/plugin/wire"
 	"gatewayd/pkg/router"
@@ -16,45 +18,99 @@ func (s *server) Plan(stream wire.Strategy_PlanServer) error {
 	if err != nil {
 		return err
 	}
-	header := first.GetInput()
-	plan, spans, err := s.plan(header, stream.Recv)
+	plan, err := s.plan(first.GetInput(), stream.Recv)
 	if err != nil {
-		return stream.Send(&wire.PlanResponse{Error: encodeError(err), Spans: spans})
+		return stream.Send(&wire.PlanResponse{Error: encodeError(err), Spans: plan.spans})
 	}
-	if err := stream.Send(&wire.PlanResponse{Plan: wire.EncodePlan(&plan), Spans: spans}); err != nil {
+	head, table := plan.answer()
+	if err := stream.Send(head); err != nil {
 		return err
 	}
-	for part := range wire.EncodeTable(&plan.Table) {
+	for part := range wire.EncodeTable(table) {
 		if err := stream.Send(&wire.PlanResponse{Table: part}); err != nil {
 			return err
 		}
 	}
+	plan.in.kept.keep(head.Kept, plan.made.Table)
 	return nil
 }
 
-func (s *server) plan(header *wire.PlanInput, next func() (*wire.PlanRequest, error)) (router.Plan, []*wire.Span, error) {
+// planned is one plan call's work.
+type planned struct {
+	in       *served
+	previous *router.Plan
+	made     router.Plan
+	spans    []*wire.Span
+}
+
+// answer returns the first message and the table to send: the changes to the
+// previous table if they are few.
+func (p *planned) answer() (*wire.PlanResponse, *router.Table) {
+	m := &wire.PlanResponse{Plan: wire.EncodePlan(&p.made), Spans: p.spans, Kept: p.in.kept.next()}
+	if p.previous != nil && slices.Equal(p.previous.Workers, p.made.Workers) {
+		if delta, ok := wire.Delta(&p.previous.Table, &p.made.Table); ok {
+			m.Delta = true
+			return m, &delta
+		}
+	}
+	return m, &p.made.Table
+}
+
+// kept is the table of an instance's last plan, which the host need not send
+// back. It is no memory of the strategy's: without it the host sends the table.
+type kept struct {
+	mu     sync.Mutex
+	last   uint64
+	number uint64 // of the table; 0: there is none
+	table  router.Table
+}
+
+// next returns the number of a new table.
+func (k *kept) next() uint64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.last++
+	return k.last
+}
+
+func (k *kept) keep(number uint64, table router.Table) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.number, k.table = number, table
+}
+
+// find returns the table of that number.
+func (k *kept) find(number uint64) (router.Table, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if number != k.number {
+		return router.Table{}, tag(errForgotten, fmt.Errorf("plan %d is not kept here", number))
+	}
+	return k.table, nil
+}
+
+func (s *server) plan(header *wire.PlanInput, next func() (*wire.PlanRequest, error)) (p planned, err error) {
 	if header == nil {
-		return router.Plan{}, nil, tag(ErrInvalid, errors.New("the first part of a plan request is not its input"))
+		return p, tag(ErrInvalid, errors.New("the first part of a plan request is not its input"))
 	}
-	in, err := s.find(header.GetInstance())
-	if err != nil {
-		return router.Plan{}, nil, err
+	if p.in, err = s.find(header.GetInstance()); err != nil {
+		return p, err
 	}
-	if in.planner == nil {
-		return router.Plan{}, nil, tag(ErrUnsupported, fmt.Errorf("strategy %s does not plan", in.info.Name))
+	if p.in.planner == nil {
+		return p, tag(ErrUnsupported, fmt.Errorf("strategy %s does not plan", p.in.info.Name))
 	}
-	span := newSpan(header.GetTrace(), SpanPlan, in)
-	input, err := readPlanInput(header, next)
-	var plan router.Plan
+	span := newSpan(header.GetTrace(), SpanPlan, p.in)
+	input, err := p.in.readPlanInput(header, next)
 	if err == nil {
-		plan, err = in.plan(input)
+		p.previous = input.Previous
+		p.made, err = p.in.plan(input)
 	}
-	if span == nil {
-		return plan, nil, err
+	if span != nil {
+		p.spans = []*wire.Span{endSpan(span, err,
+			number(AttrWorkers, len(input.Fleet.Workers)), number(AttrRates, len(input.Rates)),
+			number(AttrKeys, len(p.made.Table.Keys)), text(AttrNote, p.made.Note))}
 	}
-	return plan, []*wire.Span{endSpan(span, err,
-		number(AttrWorkers, len(input.Fleet.Workers)), number(AttrRates, len(input.Rates)),
-		number(AttrKeys, len(plan.Table.Keys)), text(AttrNote, plan.Note))}, err
+	return p, err
 }
 
 func (in *served) plan(input router.PlanInput) (router.Plan, error) {
@@ -72,10 +128,18 @@ func (in *served) plan(input router.PlanInput) (router.Plan, error) {
 	return plan, nil
 }
 
-func readPlanInput(header *wire.PlanInput, next func() (*wire.PlanRequest, error)) (router.PlanInput, error) {
+func (s *served) readPlanInput(header *wire.PlanInput, next func() (*wire.PlanRequest, error)) (router.PlanInput, error) {
 	in, err := wire.DecodePlanInput(header)
+	if err == nil && header.GetKept() > 0 && in.Previous == nil {
+		err = errors.New("a kept table of a previous plan that is not there")
+	}
 	if err != nil {
 		return in, tag(ErrInvalid, err)
+	}
+	if header.GetKept() > 0 {
+		if in.Previous.Table, err = s.kept.find(header.GetKept()); err != nil {
+			return in, err
+		}
 	}
 	for {
 		m, err := next()
@@ -91,8 +155,8 @@ func readPlanInput(header *wire.PlanInput, next func() (*wire.PlanRequest, error
 		case *wire.PlanRequest_Rates:
 			in.Rates, err = wire.DecodeRates(part.Rates, in.Rates)
 		case *wire.PlanRequest_Previous:
-			if in.Previous == nil {
-				err = errors.New("rows of a previous plan that is not there")
+			if in.Previous == nil || header.GetKept() > 0 {
+				err = errors.New("rows of a previous plan that is not there, or is kept")
 				break
 			}
 			err = wire.DecodeTable(part.Previous, &in.Previous.Table)

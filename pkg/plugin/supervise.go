@@ -15,8 +15,8 @@ import (
 )
 
 // Supervisor keeps one process running: it restarts it when it ends, with
-// growing waits, and opens its instances again. Its methods may be called
-// concurrently.
+// growing waits, and opens its instances again. One that ends again and again is
+// quarantined. Its methods may be called concurrently.
 type Supervisor struct {
 	spec   Spec
 	cancel context.CancelFunc
@@ -55,6 +55,7 @@ func (s *Supervisor) run(start, life context.Context, report func(error)) {
 		InitialInterval: s.spec.Restart.First, MaxInterval: s.spec.Restart.Longest,
 		Multiplier: 2, RandomizationFactor: 0.2,
 	}
+	crashes := crashes{Quarantine: s.spec.Quarantine}
 	for restarts := 0; life.Err() == nil; {
 		s.set(State{Phase: Starting, Restarts: restarts})
 		p, err := launch(start, s.spec)
@@ -77,9 +78,31 @@ func (s *Supervisor) run(start, life context.Context, report func(error)) {
 			}
 		}
 		report, start = func(error) {}, life
-		s.pause(life, State{Phase: Down, Restarts: max(restarts-1, 0), Err: err, Wait: waits.NextBackOff()})
+		next := State{Phase: Down, Restarts: max(restarts-1, 0), Err: err, Wait: waits.NextBackOff()}
+		if crashes.tooMany(time.Now()) {
+			next.Phase, next.Wait = Quarantined, s.spec.Quarantine.For
+			waits.Reset()
+		}
+		s.pause(life, next)
 	}
 	s.set(State{Phase: Stopped})
+}
+
+// crashes counts the ends of a process.
+type crashes struct {
+	Quarantine
+	at []time.Time // those that count still
+}
+
+// tooMany counts one more end and reports whether the process is quarantined for
+// it; then the count begins anew.
+func (c *crashes) tooMany(now time.Time) bool {
+	c.at = slices.DeleteFunc(c.at, func(t time.Time) bool { return now.Sub(t) > c.Within })
+	if c.at = append(c.at, now); len(c.at) < c.Crashes {
+		return false
+	}
+	c.at = nil
+	return true
 }
 
 // pause waits between two starts.

@@ -150,6 +150,46 @@ func TestInstanceThatCannotBeReopened(t *testing.T) {
 	wantError(t, "a route", err, ErrDown, "")
 }
 
+// A process that ends again and again is left alone for longer, then tried once more.
+func TestQuarantine(t *testing.T) {
+	s := spec("good", "faulty")
+	s.Quarantine = Quarantine{Crashes: 3, Within: time.Hour, For: 50 * time.Millisecond}
+	sup, states := supervised(t, s)
+	i, err := sup.Open(t.Context(), nil, 1, "pool")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for round := range 2 {
+		for crash := 1; crash <= 3; crash++ {
+			states.next(t, Starting)
+			states.next(t, Up)
+			_, err := i.RouteContext(t.Context(), request("crash"), TraceContext{})
+			wantError(t, "a crash", err, ErrDown, "")
+			want := Down
+			if crash == 3 {
+				want = Quarantined
+			}
+			down := states.next(t, want)
+			if down.Err == nil || crash == 3 && down.Wait != s.Quarantine.For {
+				t.Errorf("crash %d of round %d: %+v", crash, round, down)
+			}
+		}
+	}
+}
+
+func TestCrashesAreForgotten(t *testing.T) {
+	began := time.Unix(0, 0)
+	c := crashes{Quarantine: Quarantine{Crashes: 3, Within: time.Minute}}
+	for _, at := range []struct {
+		second int
+		many   bool
+	}{{0, false}, {10, false}, {61, false}, {70, true}, {71, false}, {72, false}, {133, false}, {134, false}, {135, true}} {
+		if got := c.tooMany(began.Add(time.Duration(at.second) * time.Second)); got != at.many {
+			t.Errorf("at %d s: %v, want %v", at.second, got, at.many)
+		}
+	}
+}
+
 func TestFirstStartFails(t *testing.T) {
 	s := spec("good", "")
 	s.Path = filepath.Join(t.TempDir(), "none")

@@ -15,6 +15,7 @@ const minTable = 1024
 type table struct {
 	workers []router.Worker
 	slots   map[string]uint32
+	writes  uint64 // to the plugin's table
 }
 
 // prepare completes task for the route's workers and returns a write to the
@@ -22,7 +23,7 @@ type table struct {
 func (t *table) prepare(in *router.Input, task *wire.RouteTask) *wire.TableWrite {
 	var write *wire.TableWrite
 	if len(t.workers) > max(minTable, 2*len(in.Workers)) {
-		*t = table{}
+		*t = table{writes: t.writes}
 		write = &wire.TableWrite{Clear: true}
 	}
 	if t.slots == nil {
@@ -53,6 +54,10 @@ func (t *table) prepare(in *router.Input, task *wire.RouteTask) *wire.TableWrite
 		task.Eligible = eligible
 	}
 	task.PeersAge = peersAges(in.Workers)
+	if write != nil {
+		t.writes++
+		write.Number = t.writes
+	}
 	return write
 }
 

@@ -32,6 +32,37 @@ func TestTableNoticesEveryField(t *testing.T) {
 	})
 }
 
+// A plugin that missed a write to the table says so instead of answering about
+// other workers.
+func TestWritesToTheTableAreCounted(t *testing.T) {
+	slots := func(numbers ...uint32) (s []*wire.Slot) {
+		for _, n := range numbers {
+			s = append(s, &wire.Slot{Slot: n, Worker: &wire.Worker{Id: "w"}})
+		}
+		return s
+	}
+	for want, writes := range map[string][]*wire.TableWrite{
+		"":                               {{Number: 1, Slots: slots(0, 1)}, {Number: 2, Clear: true, Slots: slots(0)}, {Number: 3, Slots: slots(1, 0)}},
+		"write 2 to the table of":        {{Number: 2, Slots: slots(0)}},
+		"write 1 to the table of":        {{Number: 1, Slots: slots(0)}, {Number: 1, Slots: slots(0)}},
+		"slot 2 of the table of workers": {{Number: 1, Slots: slots(0, 2)}},
+	} {
+		l := laneServer{in: &served{}}
+		var err error
+		for _, w := range writes {
+			if err == nil {
+				err = l.work([]*wire.Task{{Work: &wire.Task_Table{Table: w}}})
+			}
+		}
+		switch {
+		case want == "" && err != nil:
+			t.Error(err)
+		case want != "":
+			wantError(t, want, err, ErrInvalid, want)
+		}
+	}
+}
+
 // each calls f for every field of v, with a function that changes it.
 func each(v reflect.Value, name string, f func(name string, change func())) {
 	switch v.Kind() {

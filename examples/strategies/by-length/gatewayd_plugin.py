@@ -77,7 +77,7 @@ class Lane:
     """One instance's table of workers, and its tasks in their order."""
 
     def __init__(self, strategy):
-        self.strategy, self.workers = strategy, []
+        self.strategy, self.workers, self.writes = strategy, [], 0
 
     def work(self, task):
         """Works off one task; returns the answer of a route, else None."""
@@ -90,6 +90,9 @@ class Lane:
         return None
 
     def write(self, table):
+        self.writes += 1
+        if table.number != self.writes:
+            raise Failure(pb.CODE_INVALID, f"write {table.number} to the table of workers where write {self.writes} is due")
         if table.clear:
             self.workers.clear()
         for slot in table.slots:
@@ -178,6 +181,8 @@ class Service(strategy_pb2_grpc.StrategyServicer):
             yield from answers(lane, first.tasks)
             for request in requests:
                 yield from answers(lane, request.tasks)
+        except Failure as e:
+            yield pb.LaneResponse(error=e.error)
         finally:
             instance.lane.release()
 

@@ -19,6 +19,9 @@ type Ref struct {
 	Name string
 	// Options are the options by name; nil if there are none.
 	Options map[string]string
+	// SHA256 is the checksum that its executable must have, in hexadecimal; ""
+	// allows any. Only a config can give it: it is no part of the text.
+	SHA256 string
 }
 
 // IsPath reports whether the ref names an executable by its path.

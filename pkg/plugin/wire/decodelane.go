@@ -63,9 +63,9 @@ func decodeEvent(m *Event) router.Event {
 
 // Bounds of a decision, so that nonsense reaches neither receipts nor stores.
 const (
-	maxReason = 128      // bytes
-	maxWrites = 16       // facts
-	maxFact   = 64 << 10 // bytes of a fact's value
+	maxReason = 128 // bytes
+	maxWrites = 16  // facts
+	maxFamily = 256 // bytes of a fact's family
 )
 
 // DecodeDecision returns the decision of m, an answer about that many workers.
@@ -88,8 +88,13 @@ func DecodeDecision(m *Decision, workers int) (router.Decision, error) {
 		return router.Decision{}, fmt.Errorf("%d writes, at most %d are allowed", n, maxWrites)
 	}
 	for _, w := range d.Writes {
-		if n := len(w.Value); n > maxFact {
-			return router.Decision{}, fmt.Errorf("fact of %d bytes, at most %d are allowed", n, maxFact)
+		switch n, family := len(w.Value), len(w.Family); {
+		case n > router.MaxFact:
+			return router.Decision{}, fmt.Errorf("fact of %d bytes, at most %d are allowed", n, router.MaxFact)
+		case family == 0 || family > maxFamily:
+			return router.Decision{}, fmt.Errorf("fact whose family has a name of %d bytes, 1 to %d are allowed", family, maxFamily)
+		case w.TTL <= 0:
+			return router.Decision{}, fmt.Errorf("fact of family %q with a time to live of %v, which must be positive", w.Family, w.TTL)
 		}
 	}
 	if h := m.GetHold(); h != nil {

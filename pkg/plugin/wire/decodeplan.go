@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"gatewayd/pkg/router"
@@ -68,7 +69,9 @@ func DecodePlan(m *Plan) (router.Plan, error) {
 		Bind:     router.Bind{TTL: time.Duration(b.GetTtl()), Keep: b.GetKeep(), MinCached: b.GetMinCached()},
 		Expected: cloned(m.GetExpected()),
 		Note:     m.GetNote(),
-		Trial:    router.Trial{Began: router.Time(trial.GetBegan()), Rival: trial.GetRival(), Rated: trial.GetRated()},
+		Trial:    router.Trial{Began: router.Time(trial.GetBegan()), Rival: trial.GetRival(), Rated: trial.GetRated(), Lost: trial.GetLost()},
+		Speeds:   cloned(m.GetSpeeds()),
+		Next:     time.Duration(m.GetNext()),
 	}
 	if _, ok := Order_name[int32(r.GetOrder())]; !ok {
 		return router.Plan{}, fmt.Errorf("rest has unknown order %d", r.GetOrder())
@@ -113,6 +116,15 @@ func decodeIndexes(ms []uint32) ([]uint16, error) {
 	return numbers[uint32, uint16](ms), nil
 }
 
+// room makes room for n more elements, and for as many as there are: append alone
+// would copy a long table many times.
+func room[A any](as []A, n int) []A {
+	if cap(as)-len(as) < n {
+		as = slices.Grow(as, max(n, len(as)))
+	}
+	return as
+}
+
 // MaxPlanMembers bounds the workers that all rows of a table name together.
 const MaxPlanMembers = 2 * router.MaxPlanKeys
 
@@ -137,6 +149,7 @@ func DecodeTable(m *PlanTable, t *router.Table) error {
 	if t.Offsets == nil {
 		t.Offsets = []uint32{0}
 	}
+	t.Keys, t.Offsets, t.Members = room(t.Keys, len(m.GetKeys())), room(t.Offsets, len(m.GetKeys())), room(t.Members, len(members))
 	end := uint64(len(t.Members))
 	for _, n := range m.GetCounts() {
 		if end += uint64(n); end > uint64(len(t.Members)+len(members)) {

@@ -83,7 +83,9 @@ func EncodePlan(p *router.Plan) *Plan {
 		Bind:     &Bind{Ttl: int64(p.Bind.TTL), Keep: p.Bind.Keep, MinCached: p.Bind.MinCached},
 		Expected: cloned(p.Expected),
 		Note:     Text(p.Note),
-		Trial:    &Trial{Began: int64(p.Trial.Began), Rival: p.Trial.Rival, Rated: p.Trial.Rated},
+		Trial:    &Trial{Began: int64(p.Trial.Began), Rival: p.Trial.Rival, Rated: p.Trial.Rated, Lost: p.Trial.Lost},
+		Speeds:   cloned(p.Speeds),
+		Next:     int64(p.Next),
 	}
 }
 

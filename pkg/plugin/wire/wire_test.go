@@ -3,6 +3,7 @@ package wire
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -81,8 +82,12 @@ func overWire[M proto.Message](t *testing.T, m M, unset ...string) M {
 	return back.(M)
 }
 
+// tested are the messages that went through overWire.
+var tested = map[protoreflect.Name]bool{}
+
 func allSet(t *testing.T, m protoreflect.Message, unset []string) {
 	t.Helper()
+	tested[m.Descriptor().Name()] = true
 	fields := m.Descriptor().Fields()
 next:
 	for i := range fields.Len() {
@@ -150,7 +155,7 @@ func TestNoFieldIsForgotten(t *testing.T) {
 
 func TestNoFieldOfAPlanIsForgotten(t *testing.T) {
 	in := filled[router.PlanInput]()
-	back := must[router.PlanInput](t)(DecodePlanInput(overWire(t, EncodePlanInput(&in), "instance", "trace")))
+	back := must[router.PlanInput](t)(DecodePlanInput(overWire(t, EncodePlanInput(&in), "instance", "trace", "kept")))
 	for part := range EncodeFleet(in.Fleet.Workers) {
 		DecodeFleet(overWire(t, part), &back.Fleet)
 	}
@@ -163,6 +168,25 @@ func TestNoFieldOfAPlanIsForgotten(t *testing.T) {
 		}
 	}
 	same(t, in, back)
+}
+
+// The messages that carry others, and those that package plugin makes and tests.
+var carriers = []protoreflect.Name{
+	"Error", "DescribeRequest", "DescribeResponse", "OpenRequest", "OpenResponse", "CloseRequest", "CloseResponse",
+	"LaneRequest", "LaneResponse", "Task", "TableWrite", "Slot", "LoadChange", "Answer",
+	"PlanRequest", "PlanResponse", "Trace", "Span", "Attribute",
+}
+
+func TestNoMessageIsForgotten(t *testing.T) {
+	TestNoFieldIsForgotten(t)
+	TestNoFieldOfAPlanIsForgotten(t)
+	messages := File_strategy_proto.Messages()
+	for i := range messages.Len() {
+		name := messages.Get(i).Name()
+		if tested[name] == slices.Contains(carriers, name) {
+			t.Errorf("message %s is tested here or among the carriers, not both or neither", name)
+		}
+	}
 }
 
 func TestUnknownIsNotZero(t *testing.T) {

@@ -200,6 +200,10 @@ func (s *faulty) Route(in router.Input) router.Decision {
 		return router.Decision{Writes: make([]router.Write, 100)}
 	case "long fact":
 		return router.Decision{Writes: []router.Write{{Fact: router.Fact{Value: make([]byte, 1<<20)}}}}
+	case "no family":
+		return router.Decision{Writes: []router.Write{{TTL: time.Second}}}
+	case "no time":
+		return router.Decision{Writes: []router.Write{{Fact: router.Fact{FactKey: router.FactKey{Family: "f"}}}}}
 	case "100 MB":
 		return router.Decision{Reason: strings.Repeat("x", 100<<20)}
 	case "not text":
