@@ -73,8 +73,8 @@ func demo(ctx context.Context, p process, cfg config.Config) error {
 	if err := cfg.Validate(); err != nil {
 		return usageError{err}
 	}
-	log := newLogger(cfg.Log, p.stderr)
-	d, err := start(ctx, p, cfg, log)
+	o := daemon.Options{Config: cfg, Logger: newLogger(cfg.Log, p.stderr)}
+	d, err := start(ctx, p, o)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func demo(ctx context.Context, p process, cfg config.Config) error {
 	} else if ctx.Err() == nil { // nobody has asked it to stop meanwhile
 		return errors.Join(err, d.Shutdown(context.Background()))
 	}
-	err = attend(ctx, d, cfg, log)
+	err = attend(ctx, d, o)
 	fmt.Fprintln(p.stdout, "stopped")
 	return err
 }
@@ -188,7 +188,7 @@ func (e *emulated) configs() ([]config.Worker, map[string]config.Zone) {
 func (e *emulated) announce(p process, d *daemon.Daemon) {
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "\ngateway\thttp://%s\tOpenAI API\n", d.Addr())
-	fmt.Fprintf(w, "admin\thttp://%s\t/metrics /plans /workers\n", d.AdminAddr())
+	fmt.Fprintf(w, "admin\thttp://%s\tmetrics and administration\n", d.AdminAddr())
 	for i, u := range e.urls {
 		fmt.Fprintf(w, "worker-%d\t%s\temulated %s, zone %s\n", i+1, u, demoProfile, demoZones[i%len(demoZones)].name)
 	}
@@ -199,5 +199,5 @@ func (e *emulated) announce(p process, d *daemon.Daemon) {
 	fmt.Fprintf(p.stdout, "chain: %s; state in memory\n\nTry:\n", strings.Join(d.Set().Strategies(), " -> "))
 	fmt.Fprintf(p.stdout, "  curl -N http://%s/v1/chat/completions -H 'Content-Type: application/json' -d '{\"model\":\"%s\",\"stream\":true,\"max_tokens\":40,\"messages\":[{\"role\":\"user\",\"content\":\"Why is the sky blue?\"}]}'\n", d.Addr(), demoModel)
 	fmt.Fprintf(p.stdout, "  curl http://%s/v1/models\n", d.Addr())
-	fmt.Fprintf(p.stdout, "  curl http://%s/plans\n\nCtrl-C stops everything.\n", d.AdminAddr())
+	fmt.Fprintf(p.stdout, "  curl http://%s/metrics\n\nCtrl-C stops everything.\n", d.AdminAddr())
 }

@@ -81,7 +81,7 @@ func app(p process) *cli.App {
 			}
 			return cli.ShowAppHelp(c)
 		},
-		Commands: []*cli.Command{serveCommand(p), demoCommand(p), checkCommand(p), planCommand(p), pluginCommand(p), versionCommand(p), strategyCommand()},
+		Commands: []*cli.Command{serveCommand(p), demoCommand(p), checkCommand(p), planCommand(p), pluginCommand(p), reloadCommand(p), shadowCommand(p), versionCommand(p), strategyCommand()},
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 func pluginCommand(p process) *cli.Command {
 	return &cli.Command{
 		Name:         "plugin",
-		Usage:        "write, check and look at strategies",
+		Usage:        "write, check, look at and replace strategies",
 		UsageText:    "gatewayd plugin COMMAND [options]\n\nExample: a new strategy, checked\n   gatewayd plugin new my-strategy --sdk ~/src/gatewayd\n   cd my-strategy && go build && gatewayd plugin check ./my-strategy",
 		OnUsageError: wrongUsage,
 		Action: func(c *cli.Context) error {
@@ -20,7 +20,7 @@ func pluginCommand(p process) *cli.Command {
 			}
 			return cli.ShowSubcommandHelp(c)
 		},
-		Subcommands: []*cli.Command{pluginNew(p), pluginCheck(p), pluginDescribe(p), pluginList(p)},
+		Subcommands: []*cli.Command{pluginNew(p), pluginCheck(p), pluginDescribe(p), pluginList(p), pluginSwap(p)},
 	}
 }
 

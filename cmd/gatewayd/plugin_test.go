@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -202,6 +203,13 @@ func TestDescribeAndList(t *testing.T) {
 		if code != exitOK || !strings.Contains(stdout, says) {
 			t.Errorf("describe: code %d, %q is not in\n%s%s", code, says, stdout, stderr)
 		}
+	}
+	code, stdout, stderr = command(t, "plugin", "describe", "--schema", "cacheroute")
+	var schema struct {
+		Properties map[string]struct{ Default string }
+	}
+	if err := json.Unmarshal([]byte(stdout), &schema); code != exitOK || err != nil || schema.Properties["qcap"].Default == "" {
+		t.Errorf("describe --schema: code %d, %v\n%s%s", code, err, stdout, stderr)
 	}
 	dir := filepath.Dir(askingPlugin(t))
 	if err := os.WriteFile(filepath.Join(dir, "broken"), []byte("#!/bin/sh\nexit 3\n"), 0o700); err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"io"
 	"os"
@@ -25,6 +24,7 @@ func pluginDescribe(p process) *cli.Command {
 		Description: "Starts the executable and opens one instance with the options given.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "verbose", Usage: "show all that the process prints, not only warnings and errors"},
+			&cli.BoolFlag{Name: "schema", Usage: "print the JSON Schema of the options instead, one document for each strategy"},
 			dirFlag(),
 		},
 		OnUsageError: wrongUsage,
@@ -44,7 +44,10 @@ func describe(c *cli.Context, p process, spec plugin.Spec, r ref.Ref) error {
 		return err
 	}
 	defer running.Close()
-	sum, err := checksum(spec.Path)
+	if c.Bool("schema") {
+		return schemas(p, running.Describe().Definitions)
+	}
+	sum, err := plugin.Checksum(spec.Path)
 	if err != nil {
 		return err
 	}
@@ -108,17 +111,17 @@ func needs(i router.Info) string {
 	return strings.Join(out, ", ")
 }
 
-func checksum(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
+func schemas(p process, definitions []router.Definition) error {
+	for _, d := range definitions {
+		b, err := plugin.Schema(d)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(p.stdout, "%s\n", b); err != nil {
+			return err
+		}
 	}
-	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%x", sum.Sum(nil)), nil
+	return nil
 }
 
 func pluginList(p process) *cli.Command {

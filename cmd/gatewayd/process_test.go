@@ -19,6 +19,7 @@ import (
 
 	"gatewayd/benchlab/engine"
 	"gatewayd/benchlab/worker"
+	"gatewayd/internal/admin"
 	"gatewayd/internal/daemon"
 	"gatewayd/pkg/plugin"
 	"gatewayd/pkg/router"
@@ -39,6 +40,7 @@ func TestMain(m *testing.M) {
 	case os.Getenv("GATEWAYD_TEST_RUN") != "", len(os.Args) > 1 && os.Args[1] == daemon.BundledCommand:
 		main()
 	default:
+		os.Setenv("XDG_CONFIG_HOME", authorDir) // where gateways have their admin token
 		code := m.Run()
 		os.RemoveAll(authorDir)
 		os.Exit(code)
@@ -191,7 +193,7 @@ func (g *gateway) logged() string {
 // get returns the body of an admin page.
 func (g *gateway) get(path string) string {
 	g.t.Helper()
-	resp, err := http.Get("http://" + g.admin + path)
+	resp, err := http.DefaultClient.Do(adminRequest(g.t, "http://"+g.admin+path))
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -201,6 +203,25 @@ func (g *gateway) get(path string) string {
 		g.t.Fatal(err)
 	}
 	return string(b)
+}
+
+// adminRequest asks for an admin page with the token of this test's gateways.
+func adminRequest(t *testing.T, url string) *http.Request {
+	t.Helper()
+	file, err := admin.TokenFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := admin.OpenToken(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token.Reveal())
+	return r
 }
 
 // plan is what /plans says of one plan.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/hashicorp/go-hclog"
@@ -24,7 +25,8 @@ func serveCommand(p process) *cli.Command {
 			"Example:\n   gatewayd serve --worker http://127.0.0.1:8000 --worker http://127.0.0.1:8001 --plugin cacheroute --plugin sticky --plugin joule:mode=carbon",
 		Description: "Serves /v1/chat/completions, /v1/completions, /v1/embeddings and /v1/models. Flags win over the\n" +
 			"file. Strategies are asked in the order given; two choices by least load is built in behind the\n" +
-			"last. SIGINT and SIGTERM let running requests end (timeouts.shutdown_grace), a second one does not.",
+			"last. SIGINT and SIGTERM let running requests end (timeouts.shutdown_grace), a second one does not.\n" +
+			"A change of the file, and SIGHUP, put the new configuration in force without a failed request.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "config", Usage: "YAML `FILE`; docs/config.md lists the settings"},
 			&cli.StringSliceFlag{Name: "worker", Usage: "base `URL` of a worker; may be repeated"},
@@ -41,11 +43,18 @@ func serveCommand(p process) *cli.Command {
 			if err := noArguments(c); err != nil {
 				return err
 			}
+			file := c.String("config")
+			text, err := readAll(file) // before settings does, so that a change in between is seen
+			if err != nil {
+				return usageError{err}
+			}
 			cfg, err := settings(c)
 			if err != nil {
 				return usageError{err}
 			}
-			return serve(c.Context, p, cfg)
+			return serve(c.Context, p, daemon.Options{
+				Config: cfg, Load: func() (config.Config, error) { return settings(c) }, File: file, Text: text,
+			})
 		},
 	}
 }
@@ -76,12 +85,15 @@ func settings(c *cli.Context) (config.Config, error) {
 		}
 	}
 	for flag, setting := range map[string]*string{
-		"redis": &cfg.State.Redis, "listen": &cfg.Listen, "admin-listen": &cfg.AdminListen, "record": &cfg.Record.File,
+		"listen": &cfg.Listen, "admin-listen": &cfg.AdminListen, "record": &cfg.Record.File,
 		"log-level": &cfg.Log.Level, "log-format": &cfg.Log.Format,
 	} {
 		if c.IsSet(flag) {
 			*setting = c.String(flag)
 		}
+	}
+	if c.IsSet("redis") {
+		cfg.State.Redis = config.NewSecret(c.String("redis"))
 	}
 	if len(cfg.Workers) == 0 {
 		return cfg, errors.New("no worker is given\nhint: add --worker URL, or --config FILE with workers; gatewayd demo runs without any")
@@ -95,19 +107,33 @@ func newLogger(c config.Log, to io.Writer) hclog.Logger {
 	})
 }
 
-func serve(ctx context.Context, p process, cfg config.Config) error {
-	log := newLogger(cfg.Log, p.stderr)
-	d, err := start(ctx, p, cfg, log)
+// readAll reads the file, if one is named.
+func readAll(file string) ([]byte, error) {
+	if file == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	return text, nil
+}
+
+func serve(ctx context.Context, p process, o daemon.Options) error {
+	defer raiseHeap(p.getenv)()
+	o.Logger = newLogger(o.Config.Log, p.stderr)
+	d, err := start(ctx, p, o)
 	if err != nil {
 		return err
 	}
-	log.Info("serving", "api", "http://"+d.Addr(), "admin", d.AdminAddr(), "workers", len(cfg.Workers), "chain", strings.Join(d.Set().Strategies(), " -> "))
-	return attend(ctx, d, cfg, log)
+	o.Logger.Info("serving", "api", "http://"+d.Addr(), "admin", d.AdminAddr(), "workers", len(o.Config.Workers), "chain", strings.Join(d.Set().Strategies(), " -> "))
+	return attend(ctx, d, o)
 }
 
 // start starts the gateway; wrong settings are the user's to mend.
-func start(ctx context.Context, p process, cfg config.Config, log hclog.Logger) (*daemon.Daemon, error) {
-	d, err := daemon.Start(ctx, daemon.Options{Config: cfg, Version: version, Logger: log, Getenv: p.getenv})
+func start(ctx context.Context, p process, o daemon.Options) (*daemon.Daemon, error) {
+	o.Version, o.Getenv = version, p.getenv
+	d, err := daemon.Start(ctx, o)
 	var wrong *daemon.SettingsError
 	if errors.As(err, &wrong) {
 		return nil, usageError{err}
@@ -116,14 +142,15 @@ func start(ctx context.Context, p process, cfg config.Config, log hclog.Logger) 
 }
 
 // attend waits for the end and takes the gateway down.
-func attend(ctx context.Context, d *daemon.Daemon, cfg config.Config, log hclog.Logger) error {
+func attend(ctx context.Context, d *daemon.Daemon, o daemon.Options) error {
+	defer onHangUp(func() { _ = d.Reload(ctx) })() // it logs how that ends
 	var failure error
 	select {
 	case <-ctx.Done():
-		log.Info("stopping: running requests may end", "grace", cfg.Timeouts.ShutdownGrace)
+		o.Logger.Info("stopping: running requests may end", "grace", o.Config.Timeouts.ShutdownGrace)
 	case failure = <-d.Failed():
 	}
-	grace, cancel := context.WithTimeout(context.Background(), cfg.Timeouts.ShutdownGrace)
+	grace, cancel := context.WithTimeout(context.Background(), o.Config.Timeouts.ShutdownGrace)
 	defer cancel()
 	stopAgain := onSecondSignal(cancel)
 	defer stopAgain()

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 )
 
@@ -22,5 +23,22 @@ func onSecondSignal(f func()) (stop func()) {
 	return func() {
 		signal.Stop(signals)
 		close(done)
+	}
+}
+
+// onHangUp calls f, one call after the other, at each SIGHUP until stop.
+func onHangUp(f func()) (stop func()) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGHUP)
+	var running sync.WaitGroup
+	running.Go(func() {
+		for range signals {
+			f()
+		}
+	})
+	return func() {
+		signal.Stop(signals)
+		close(signals)
+		running.Wait()
 	}
 }

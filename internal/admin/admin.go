@@ -1,7 +1,8 @@
-// Package admin is the gateway's second listener: metrics, and what operators
-// want to see of plans, workers and strategies as JSON.
+// Package admin is the gateway's second listener: metrics, what operators want to
+// see of plans, workers and strategies as JSON, and what they may change while the
+// gateway runs. All but metrics and health needs a token.
 //
-// Reading order: admin.go (routes), plans.go, workers.go.
+// Reading order: admin.go (routes), token.go, change.go, plans.go, workers.go.
 package admin
 
 import (
@@ -10,8 +11,10 @@ import (
 	"net/http"
 	"path"
 	"strconv"
+	"strings"
 	"time"
 
+	"gatewayd/internal/config"
 	"gatewayd/internal/fleet"
 	"gatewayd/internal/pool"
 	"gatewayd/pkg/plugin"
@@ -25,38 +28,108 @@ type Gateway interface {
 }
 
 // Workers knows the state of the workers.
-type Workers interface{ Workers() []fleet.Status }
+type Workers interface {
+	Workers() []fleet.Status
+	Sources() []fleet.SourceStatus
+}
+
+// Options says what the pages are made from. All fields are required.
+type Options struct {
+	Version   string
+	Token     config.Secret // asked for everywhere but at /metrics and /health
+	Metrics   http.Handler
+	Gateway   Gateway
+	Workers   Workers
+	Registrar Registrar
+	Changer   Changer
+	Shadows   Shadows
+}
+
+// server is the admin listener's handler.
+type server struct{ Options }
 
 // New returns the handler of the admin listener.
-func New(version string, metrics http.Handler, g Gateway, f Workers) http.Handler {
+func New(o Options) http.Handler {
+	s := &server{o}
+	open := map[string]http.Handler{
+		"/metrics": only(http.MethodGet, o.Metrics.ServeHTTP),
+		"/health":  only(http.MethodGet, healthy), "/healthz": only(http.MethodGet, healthy),
+	}
+	closed := guarded(o.Token, http.HandlerFunc(s.route))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			w.Header().Set("Allow", "GET, HEAD")
-			refuse(w, http.StatusMethodNotAllowed, "this path takes GET requests only")
+		if h := open[path.Clean("/"+r.URL.Path)]; h != nil {
+			h.ServeHTTP(w, r)
 			return
 		}
-		switch path.Clean("/" + r.URL.Path) {
-		case "/metrics":
-			metrics.ServeHTTP(w, r)
-		case "/health", "/healthz":
-			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-			w.Write([]byte("ok\n"))
-		case "/plans":
-			if n, err := keys(r); err != nil {
-				refuse(w, http.StatusBadRequest, err.Error())
-			} else {
-				answer(w, plans(g, n))
-			}
-		case "/workers":
-			answer(w, workers(g, f, time.Now()))
-		case "/strategies":
-			answer(w, strategies(g))
-		case "/version":
-			answer(w, map[string]string{"version": version})
-		default:
-			refuse(w, http.StatusNotFound, "there is nothing at this path; see /metrics, /plans, /workers, /strategies, /version")
-		}
+		closed.ServeHTTP(w, r)
 	})
+}
+
+func healthy(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Write([]byte("ok\n"))
+}
+
+// route serves what needs the token.
+func (s *server) route(w http.ResponseWriter, r *http.Request) {
+	route := path.Clean("/" + r.URL.Path)
+	if strategy, ok := strings.CutPrefix(route, "/strategies/"); ok {
+		if name, ok := strings.CutSuffix(strategy, "/swap"); ok {
+			only(http.MethodPost, func(w http.ResponseWriter, r *http.Request) { s.swap(w, r, name) })(w, r)
+			return
+		}
+	}
+	if s.fleet(w, r, route) {
+		return
+	}
+	page := func(v func() any) {
+		only(http.MethodGet, func(w http.ResponseWriter, _ *http.Request) { answer(w, v()) })(w, r)
+	}
+	switch route {
+	case "/plans":
+		only(http.MethodGet, s.plans)(w, r)
+	case "/workers":
+		page(func() any { return workers(s.Gateway, s.Workers, time.Now()) })
+	case "/sources":
+		page(func() any { return sources(s.Workers.Sources(), time.Now()) })
+	case "/strategies":
+		page(func() any { return strategies(s.Gateway) })
+	case "/shadow":
+		page(func() any { return shadows(s.Shadows) })
+	case "/config":
+		page(func() any { return s.Changer.Config() })
+	case "/version":
+		page(func() any { return map[string]string{"version": s.Version} })
+	case "/reload":
+		only(http.MethodPost, func(w http.ResponseWriter, r *http.Request) { s.changed(w, s.Changer.Reload(r.Context())) })(w, r)
+	default:
+		refuse(w, http.StatusNotFound, "there is nothing at this path; see /metrics, /plans, /workers, /sources, /strategies, /shadow, /config, /version")
+	}
+}
+
+func (s *server) plans(w http.ResponseWriter, r *http.Request) {
+	n, err := keys(r)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, err.Error())
+		return
+	}
+	answer(w, plans(s.Gateway, n))
+}
+
+// only lets requests of one method through; GET stands for HEAD too.
+func only(method string, h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == method || method == http.MethodGet && r.Method == http.MethodHead {
+			h(w, r)
+			return
+		}
+		allow := method
+		if method == http.MethodGet {
+			allow = "GET, HEAD"
+		}
+		w.Header().Set("Allow", allow)
+		refuse(w, http.StatusMethodNotAllowed, "this path takes "+method+" requests only")
+	}
 }
 
 // answer sends a value as JSON.
@@ -119,7 +192,7 @@ func strategies(g Gateway) []strategyView {
 		if p.Err != nil {
 			v.Error = p.Err.Error()
 		}
-		if p.Phase == plugin.Down {
+		if p.Phase == plugin.Down || p.Phase == plugin.Quarantined {
 			v.WaitS = p.Wait.Seconds()
 		}
 		out = append(out, v)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"gatewayd/internal/config"
 	"gatewayd/internal/fleet"
 	"gatewayd/internal/pool"
 	"gatewayd/internal/telemetry"
@@ -55,12 +56,15 @@ func (g gateway) Processes() []pool.ProcessState {
 type workerList []fleet.Status
 
 func (w workerList) Workers() []fleet.Status { return w }
+func (w workerList) Sources() []fleet.SourceStatus {
+	return []fleet.SourceStatus{{Name: "file a", Workers: 2, Found: time.Now()}, {Name: "dns b", Error: "no answer"}}
+}
 
 // serve returns the pages of a gateway with a plan of n keys.
 func serve(t *testing.T, n int) http.Handler {
 	t.Helper()
 	p, err := pool.New(pool.Config{
-		Gateway: "g", Core: router.Config{Pool: "m"}, Store: memory.New(memory.Options{}), PlanTimeout: time.Minute,
+		Gateway: "g", Core: router.Config{Pool: "m", PlanInterval: time.Hour}, Store: memory.New(memory.Options{}), PlanTimeout: time.Minute,
 		Chain:     []pool.Link{{Link: router.Link{Name: "planned", Info: router.Info{Name: "planned", Plans: true}}, Strategy: planned{n}}},
 		Telemetry: telemetry.Off(), Logger: hclog.NewNullLogger(),
 	})
@@ -86,14 +90,18 @@ func serve(t *testing.T, n int) http.Handler {
 		{ID: "w1", URL: "http://w1", Breaker: "open", Trouble: "no answer", Metrics: "status 404",
 			Gauges: fleet.Gauges{Running: router.Unknown, Waiting: router.Unknown, KVUsed: router.Unknown}},
 	}
-	return New("1.2.3", telemetry.Off().Metrics.Handler(), gateway{map[string]*pool.Pool{"m": p}}, status)
+	return New(Options{
+		Version: "1.2.3", Token: config.NewSecret(testToken), Metrics: telemetry.Off().Metrics.Handler(),
+		Gateway: gateway{map[string]*pool.Pool{"m": p}}, Workers: status, Changer: &changes{}, Shadows: &changes{},
+	})
 }
 
 // ask sends a request and reads the answer as JSON.
 func ask(t *testing.T, h http.Handler, method, path string, status int, into any) string {
 	t.Helper()
-	r := httptest.NewRecorder()
-	h.ServeHTTP(r, httptest.NewRequest(method, path, nil))
+	r, request := httptest.NewRecorder(), httptest.NewRequest(method, path, nil)
+	request.Header.Set("Authorization", "Bearer "+testToken)
+	h.ServeHTTP(r, request)
 	b, _ := io.ReadAll(r.Result().Body)
 	if r.Code != status {
 		t.Errorf("%s %s: status %d, want %d: %.200s", method, path, r.Code, status, b)
@@ -170,7 +178,7 @@ func TestPathsAndMethods(t *testing.T) {
 	if ask(t, h, http.MethodGet, "/version", http.StatusOK, &version); version["version"] != "1.2.3" {
 		t.Errorf("version %v", version)
 	}
-	for _, path := range []string{"/metrics", "/health", "/healthz", "//plans/", "/workers/", "/strategies"} {
+	for _, path := range []string{"/metrics", "/health", "/healthz", "//plans/", "/workers/", "/strategies", "/shadow", "/config"} {
 		ask(t, h, http.MethodGet, path, http.StatusOK, nil)
 		ask(t, h, http.MethodHead, path, http.StatusOK, nil)
 	}

@@ -12,7 +12,10 @@ type workerView struct {
 	ID          string   `json:"id"`
 	URL         string   `json:"url"`
 	Up          bool     `json:"up"`
+	Draining    bool     `json:"draining,omitempty"`
+	Starting    bool     `json:"starting_slowly,omitempty"`
 	Breaker     string   `json:"breaker"`
+	Openings    uint64   `json:"breaker_openings,omitempty"`
 	Trouble     string   `json:"trouble,omitempty"`
 	Incarnation uint64   `json:"incarnation"`
 	Engine      string   `json:"engine,omitempty"`
@@ -52,7 +55,7 @@ func workers(g Gateway, f Workers, now time.Time) []workerView {
 	out := []workerView{}
 	for _, s := range f.Workers() {
 		v := workerView{
-			ID: s.ID, URL: s.URL, Up: s.Up, Breaker: s.Breaker, Trouble: s.Trouble, Incarnation: s.Incarnation, Engine: s.Engine,
+			ID: s.ID, URL: s.URL, Up: s.Up, Draining: s.Draining, Starting: s.Starting, Breaker: s.Breaker, Openings: s.Openings, Trouble: s.Trouble, Incarnation: s.Incarnation, Engine: s.Engine,
 			Models: append([]string{}, s.Models...), Adapters: s.Adapters, ListError: s.List,
 			InFlight: inFlight[s.ID], QueuedTokens: queued[s.ID],
 			Running: gauge(s.Running, now), Waiting: gauge(s.Waiting, now), KVUsed: gauge(s.KVUsed, now), KVTokens: s.KVTokens,

@@ -10,6 +10,7 @@ import (
 const (
 	maxWorkers    = 4096 // plans count workers in 16 bits
 	maxStrategies = 16
+	maxShadows    = 4
 	maxName       = 128 // bytes of a worker's ID or a namespace
 )
 
@@ -25,11 +26,34 @@ func (c Config) Validate() error {
 func check(c Config, p *problems) {
 	ranges(reflect.ValueOf(c), "", p)
 	addresses(c, p)
-	workers(c, p)
-	checkStrategies(c.Strategies, p)
+	if len(c.Workers) > 0 || len(c.Discovery.Sources) == 0 {
+		workers(c, p)
+	}
+	sources(c, p)
+	aliases(c, p)
+	c.TLS.check(p)
+	checkStrategies("strategies", c.Strategies, p)
+	if len(c.Shadow) > maxShadows {
+		p.at("shadow", fmt.Sprintf("has more than %d chains", maxShadows), "")
+	}
+	for i, chain := range c.Shadow {
+		at := fmt.Sprintf("shadow[%d]", i)
+		if len(chain) == 0 {
+			p.at(at, "is empty", "write a chain as [NAME, NAME]")
+		}
+		checkStrategies(at, chain, p)
+	}
 	for i, h := range c.Headers.Session {
 		if !isToken(h) {
 			p.at(fmt.Sprintf("headers.session[%d]", i), quote(h)+" is no header name", "")
+		}
+	}
+	if h := c.Headers.Priority; h != "" && !isToken(h) {
+		p.at("headers.priority", quote(h)+" is no header name", "")
+	}
+	for _, class := range sortedKeys(c.Headers.Priorities) {
+		if n := c.Headers.Priorities[class]; n < -1000 || n > 1000 {
+			p.at("headers.priorities."+class, fmt.Sprintf("%d is out of range", n), "it may be -1000 to 1000")
 		}
 	}
 	if c.Breaker.MaxCooldown < c.Breaker.Cooldown {
@@ -90,8 +114,8 @@ func addresses(c Config, p *problems) {
 			p.at("admin_listen", "is the same address as listen", "give it a port of its own")
 		}
 	}
-	if c.State.Redis != "" {
-		if err := checkRedis(c.State.Redis); err != nil {
+	if !c.State.Redis.Empty() {
+		if err := checkRedis(c.State.Redis.Reveal()); err != nil {
 			p.at("state.redis", err.Error(), "write redis://127.0.0.1:6379/0")
 		}
 	}

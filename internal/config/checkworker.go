@@ -28,16 +28,31 @@ func workers(c Config, p *problems) {
 			p.at(path+".url", err.Error(), "write the server's address, as http://127.0.0.1:8000")
 			continue
 		}
-		name := w.Name()
-		if other, twice := first[name]; twice {
-			p.at(path, fmt.Sprintf("has the same id as workers[%d]: %q", other, name), "give it an id of its own")
-		} else {
-			first[name] = i
+		for _, id := range w.ids() {
+			if other, twice := first[id]; twice {
+				p.at(path, fmt.Sprintf("has the same id as workers[%d]: %q", other, id), "give it an id of its own")
+			} else {
+				first[id] = i
+			}
 		}
-		if !isName(name) {
+		if name := w.Name(); !isName(name) {
 			p.at(path+".id", quote(name)+" is no name", nameHint)
 		}
 		w.check(c, path, p)
+	}
+}
+
+// sources checks where further workers are found.
+func sources(c Config, p *problems) {
+	c.Discovery.register(p)
+	first := map[string]int{}
+	for i, s := range c.Discovery.Sources {
+		path := fmt.Sprintf("discovery.sources[%d]", i)
+		s.check(c, path, p)
+		if other, twice := first[s.Name()]; twice {
+			p.at(path, fmt.Sprintf("is the same place as discovery.sources[%d]", other), "remove one of them")
+		}
+		first[s.Name()] = i
 	}
 }
 
@@ -53,11 +68,15 @@ func (w Worker) check(c Config, path string, p *problems) {
 	if pue := w.Energy.PUE; pue > 0 && pue < 1 {
 		p.at(path+".energy.pue", fmt.Sprintf("%v is out of range", pue), "it is facility power over IT power: 1 or more, or 0 for unknown")
 	}
+	if _, err := w.RankList(); err != nil {
+		p.at(path+".ranks", err.Error(), "write ranks as 0-3 or 0,2, each once")
+	}
 	for i, m := range w.Models {
 		if m == "" || slices.Index(w.Models, m) < i {
 			p.at(fmt.Sprintf("%s.models[%d]", path, i), quote(m)+" is empty or a repetition", "name each model once")
 		}
 	}
+	w.names(path, p)
 	for _, name := range sortedKeys(w.Headers) {
 		at := join(path+".headers", name)
 		if !isToken(name) {

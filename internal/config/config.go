@@ -5,8 +5,8 @@
 // (min, max) and its one line of documentation (doc), so that the reader, the
 // checks and docs/config.md are made from the same place.
 //
-// Reading order: config.go and worker.go (the types), default.go, load.go
-// (files), decode.go with strategy.go, scalar.go and setting.go (text to
+// Reading order: config.go, worker.go with ranks.go and discovery.go (the types), default.go, load.go
+// (files), targets.go (files of workers), decode.go with strategy.go, scalar.go and setting.go (text to
 // values), check.go and checkworker.go, url.go, key.go, problem.go (errors),
 // docs.go.
 package config
@@ -19,22 +19,28 @@ import (
 
 // Config is everything that a gateway is told at its start.
 type Config struct {
-	Listen      string          `yaml:"listen" doc:"address of the API, host:port; port 0 takes a free one"`
-	AdminListen string          `yaml:"admin_listen" doc:"address of metrics and administration, host:port; port 0 takes a free one, \"\" switches it off"`
-	Workers     []Worker        `yaml:"workers" doc:"the model servers"`
-	Zones       map[string]Zone `yaml:"zones" doc:"electricity grid zones by name, for strategies that weigh carbon"`
-	Strategies  []ref.Ref       `yaml:"strategies" doc:"strategies in order; the first with an opinion decides, and two-choices-least-load is built in behind the last"`
-	Plugins     Plugins         `yaml:"plugins" doc:"the processes that strategies run in"`
-	Plan        Plan            `yaml:"plan" doc:"strategies that decide ahead"`
-	State       State           `yaml:"state" doc:"what several gateways share"`
-	Limits      Limits          `yaml:"limits" doc:"bounds on requests and on waiting"`
-	Timeouts    Timeouts        `yaml:"timeouts" doc:"how long each phase of a request may take"`
-	Probe       Probe           `yaml:"probe" doc:"how workers are watched"`
-	Breaker     Breaker         `yaml:"breaker" doc:"when failing requests take a worker out of rotation"`
-	Seed        int             `yaml:"seed" min:"0" max:"9007199254740991" doc:"number that all draws follow from, for tests that are to be repeated; 0 draws one at each start. Gateways of one fleet must not share one"`
-	Headers     Headers         `yaml:"headers" doc:"HTTP headers with a meaning"`
-	Record      Record          `yaml:"record" doc:"traffic written down for benchlab, without any text of a prompt"`
-	Log         Log             `yaml:"log" doc:"the log on standard error"`
+	Listen      string            `yaml:"listen" doc:"address of the API, host:port; port 0 takes a free one"`
+	AdminListen string            `yaml:"admin_listen" doc:"address of metrics and administration, host:port; port 0 takes a free one, \"\" switches it off"`
+	Workers     []Worker          `yaml:"workers" doc:"the model servers"`
+	Discovery   Discovery         `yaml:"discovery" doc:"where further model servers are found"`
+	Aliases     map[string]string `yaml:"aliases" doc:"further names that requests may use, each with the model or adapter that it stands for"`
+	Usage       string            `yaml:"usage" oneof:"active passive" doc:"active asks workers for the token usage of streams whose clients did not, and takes it out of the answer again; passive leaves requests as they are and estimates those counts"`
+	Zones       map[string]Zone   `yaml:"zones" doc:"electricity grid zones by name, for strategies that weigh carbon"`
+	AdminToken  string            `yaml:"admin_token_file" doc:"file with the token that the admin listener asks for, made with mode 0600 if there is none; \"\" means gatewayd/admin.token in the user's folder of settings"`
+	Strategies  []ref.Ref         `yaml:"strategies" doc:"strategies in order; the first with an opinion decides, and two-choices-least-load is built in behind the last"`
+	Shadow      [][]ref.Ref       `yaml:"shadow" doc:"further chains, each a list as in strategies, that are asked about the same requests without deciding any"`
+	Plugins     Plugins           `yaml:"plugins" doc:"the processes that strategies run in"`
+	Plan        Plan              `yaml:"plan" doc:"strategies that decide ahead"`
+	State       State             `yaml:"state" doc:"what several gateways share"`
+	Limits      Limits            `yaml:"limits" doc:"bounds on requests and on waiting"`
+	Timeouts    Timeouts          `yaml:"timeouts" doc:"how long each phase of a request may take"`
+	Probe       Probe             `yaml:"probe" doc:"how workers are watched"`
+	Breaker     Breaker           `yaml:"breaker" doc:"when failing requests take a worker out of rotation"`
+	TLS         TLS               `yaml:"tls" doc:"encrypted connections of clients and to workers"`
+	Seed        int               `yaml:"seed" min:"0" max:"9007199254740991" doc:"number that all draws follow from, for tests that are to be repeated; 0 draws one at each start. Gateways of one fleet must not share one"`
+	Headers     Headers           `yaml:"headers" doc:"HTTP headers with a meaning"`
+	Record      Record            `yaml:"record" doc:"traffic written down for benchlab, without any text of a prompt"`
+	Log         Log               `yaml:"log" doc:"the log on standard error"`
 }
 
 // Zone is a zone of an electricity grid.
@@ -47,6 +53,9 @@ type Zone struct {
 type Plugins struct {
 	Dir             string        `yaml:"dir" doc:"folder of strategy executables by name; \"\" means plugins/ beside the gateway's executable"`
 	StartTimeout    time.Duration `yaml:"start_timeout" min:"100ms" max:"5m" doc:"time for a strategy's process to become ready"`
+	TrialDecisions  int           `yaml:"trial_decisions" min:"0" max:"1000000" doc:"requests that a changed strategy is asked about on the side before it takes over while the gateway runs"`
+	TrialTime       time.Duration `yaml:"trial_time" min:"0s" max:"1h" doc:"time after which it takes over although fewer requests came"`
+	MTLS            bool          `yaml:"mtls" doc:"encrypt the connection to strategies, each end proving itself by a certificate made for the one start; those that offer no TLS are refused"`
 	DecisionTimeout time.Duration `yaml:"decision_timeout" min:"1ms" max:"10s" doc:"time for a strategy to decide one request, after which the next one is asked"`
 }
 
@@ -57,7 +66,7 @@ type Plan struct {
 
 // State says where several gateways meet.
 type State struct {
-	Redis        string        `yaml:"redis" doc:"redis://, rediss:// or unix:// URL of the shared state; \"\" keeps it in memory, for one gateway"`
+	Redis        Secret        `yaml:"redis" doc:"redis://, rediss:// or unix:// URL of the shared state; \"\" keeps it in memory, for one gateway"`
 	Namespace    string        `yaml:"namespace" doc:"prefix of all keys; gateways of one fleet share it"`
 	SyncInterval time.Duration `yaml:"sync_interval" min:"50ms" max:"1m" doc:"time between two exchanges of rates and loads"`
 	LookupBudget time.Duration `yaml:"lookup_budget" min:"0s" max:"1s" doc:"how long a request with a key new to this gateway may wait for the shared state"`
@@ -91,20 +100,24 @@ type Probe struct {
 	ModelsInterval  time.Duration `yaml:"models_interval" min:"100ms" max:"1h" doc:"time between two readings of a worker's models and adapters"`
 	MetricsInterval time.Duration `yaml:"metrics_interval" min:"100ms" max:"10m" doc:"time between two readings of an engine's metrics"`
 	MetricsTimeout  time.Duration `yaml:"metrics_timeout" min:"10ms" max:"1m" doc:"time for one reading of an engine's metrics"`
+	SlowStart       time.Duration `yaml:"slow_start" min:"0s" max:"1h" doc:"time within which a worker that has come up beside others gets all of its requests; until then it may have 4 in flight, twice as many after each fifth of the time; 0s gives it all at once"`
 }
 
 // Breaker says when failing requests, rather than failing health checks, take
 // a worker out of rotation.
 type Breaker struct {
 	Failures    int           `yaml:"failures" min:"1" max:"1000" doc:"failed requests in a row that open a worker's breaker; answers with a 4xx status do not count"`
-	Cooldown    time.Duration `yaml:"cooldown" min:"10ms" max:"1h" doc:"time until an opened breaker lets one request through on trial; it doubles with each failed trial"`
+	Cooldown    time.Duration `yaml:"cooldown" min:"10ms" max:"1h" doc:"time until an opened breaker lets requests through on trial; it doubles with each failed trial"`
 	MaxCooldown time.Duration `yaml:"max_cooldown" min:"10ms" max:"24h" doc:"longest time between two trials"`
+	Probes      int           `yaml:"probes" min:"1" max:"100" doc:"requests that a trial lets through; all have to be served for the breaker to close"`
 }
 
 // Headers says which HTTP headers mean something to the gateway.
 type Headers struct {
-	Expose  bool     `yaml:"expose" doc:"answer with x-gatewayd-worker, x-gatewayd-strategy and x-gatewayd-reason"`
-	Session []string `yaml:"session" doc:"request headers that name a session, in order; the first one present is the request's affinity key"`
+	Expose     bool           `yaml:"expose" doc:"answer with x-gatewayd-worker, x-gatewayd-strategy and x-gatewayd-reason"`
+	Priority   string         `yaml:"priority" doc:"request header that names the class in which a request waits for a worker, one of priorities; \"\" knows none"`
+	Priorities map[string]int `yaml:"priorities" doc:"classes and their priorities: higher ones go first, 0 is that of requests without a class, and a full queue gives the place of a lower one to a higher one"`
+	Session    []string       `yaml:"session" doc:"request headers that name a session, in order; the first one present is the request's affinity key"`
 }
 
 // Record says where traffic is written down.

@@ -41,7 +41,7 @@ func difference(out *strings.Builder, path string, a, b reflect.Value) {
 		return
 	}
 	switch {
-	case b.Kind() == reflect.Struct && b.Type() != strategyType:
+	case b.Kind() == reflect.Struct && b.Type() != strategyType && b.Type() != secretType:
 		for s := range settings(b.Type()) {
 			difference(out, join(path, s.name), a.FieldByIndex(s.index), b.FieldByIndex(s.index))
 		}

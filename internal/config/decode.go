@@ -28,11 +28,14 @@ func (d *decoder) value(n ast.Node, v reflect.Value, path string) {
 	d.places[path] = start(n)
 	switch v.Kind() {
 	case reflect.Struct:
-		if v.Type() == strategyType {
+		switch v.Type() {
+		case strategyType:
 			d.strategy(n, v, path)
-			return
+		case secretType:
+			d.scalar(n, v, path)
+		default:
+			d.fields(n, v, path)
 		}
-		d.fields(n, v, path)
 	case reflect.Slice:
 		d.items(n, v, path)
 	case reflect.Map:
@@ -110,7 +113,7 @@ func (d *decoder) scalar(n ast.Node, v reflect.Value, path string) {
 	case ast.StringType, ast.LiteralType:
 		// The parser takes a plain 1e6 for text.
 		plain := n.GetToken().Type == token.StringType
-		ok = v.Kind() == reflect.String || v.Type() == durationType || v.Type() == bytesType || plain && v.CanFloat()
+		ok = v.Kind() == reflect.String || v.Type() == secretType || v.Type() == durationType || v.Type() == bytesType || plain && v.CanFloat()
 	case ast.BoolType:
 		ok = v.Kind() == reflect.Bool
 	case ast.IntegerType:

@@ -13,7 +13,8 @@ func Default() Config {
 		Listen:      "127.0.0.1:8080",
 		AdminListen: "127.0.0.1:9090",
 		Strategies:  []ref.Ref{{Name: "cacheroute"}, {Name: "sticky"}, {Name: "joule"}},
-		Plugins:     Plugins{StartTimeout: 5 * time.Second, DecisionTimeout: 25 * time.Millisecond},
+		Usage:       UsageActive,
+		Plugins:     Plugins{StartTimeout: 5 * time.Second, DecisionTimeout: 25 * time.Millisecond, TrialDecisions: 100, TrialTime: time.Second},
 		Plan:        Plan{Interval: 10 * time.Second},
 		State:       State{Namespace: "gatewayd", SyncInterval: time.Second, LookupBudget: 2 * time.Millisecond},
 		Limits: Limits{
@@ -39,9 +40,10 @@ func Default() Config {
 			ModelsInterval:  10 * time.Second,
 			MetricsInterval: 2 * time.Second,
 			MetricsTimeout:  time.Second,
+			SlowStart:       10 * time.Second,
 		},
-		Breaker: Breaker{Failures: 5, Cooldown: time.Second, MaxCooldown: time.Minute},
-		Headers: Headers{Expose: true, Session: []string{"x-session-id"}},
+		Breaker: Breaker{Failures: 5, Cooldown: time.Second, MaxCooldown: time.Minute, Probes: 1},
+		Headers: Headers{Expose: true, Priority: "x-gatewayd-priority", Priorities: map[string]int{"high": 10, "normal": 0, "low": -10}, Session: []string{"x-session-id"}},
 		Record:  Record{FileBytes: 1 << 30, Files: 8},
 		Log:     Log{Level: "info", Format: "text"},
 	}

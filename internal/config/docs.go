@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 )
@@ -27,7 +28,7 @@ The least configuration is one worker:
 
 // WriteDocs writes the reference of all settings as Markdown.
 func WriteDocs(w io.Writer) error {
-	out := &sections{}
+	out := &sections{done: map[reflect.Type]bool{}}
 	out.WriteString(docsHead)
 	out.section("", reflect.ValueOf(Default()))
 	_, err := io.WriteString(w, out.String())
@@ -35,10 +36,17 @@ func WriteDocs(w io.Writer) error {
 }
 
 // sections is the reference, one section for each struct.
-type sections struct{ strings.Builder }
+type sections struct {
+	strings.Builder
+	done map[reflect.Type]bool // what is described
+}
 
 // section writes one struct of settings, then those within it.
 func (out *sections) section(path string, v reflect.Value) {
+	if out.done[v.Type()] {
+		return
+	}
+	out.done[v.Type()] = true
 	title := "The document"
 	if path != "" {
 		title = "`" + path + "`"
@@ -61,7 +69,9 @@ func (out *sections) section(path string, v reflect.Value) {
 				out.section(at+".NAME", reflect.New(f.Type().Elem()).Elem())
 			}
 		case reflect.Struct:
-			out.section(at, f)
+			if f.Type() != secretType {
+				out.section(at, f)
+			}
 		}
 	}
 }
@@ -93,10 +103,22 @@ func (out *sections) strategies(path string) {
 func defaultText(v reflect.Value) string {
 	switch v.Kind() {
 	case reflect.Struct:
+		if v.Type() == secretType {
+			return "`\"\"`"
+		}
 		return "see below"
-	case reflect.Slice, reflect.Map:
+	case reflect.Map:
 		var items []string
-		for i := 0; v.Kind() == reflect.Slice && i < v.Len(); i++ {
+		for _, key := range slices.SortedFunc(slices.Values(v.MapKeys()), func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) }) {
+			items = append(items, fmt.Sprintf("%v: %v", key, v.MapIndex(key)))
+		}
+		if items == nil {
+			return "none"
+		}
+		return "`{" + strings.Join(items, ", ") + "}`"
+	case reflect.Slice:
+		var items []string
+		for i := range v.Len() {
 			items = append(items, fmt.Sprint(v.Index(i)))
 		}
 		if items == nil {

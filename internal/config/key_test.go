@@ -101,3 +101,34 @@ func write(t *testing.T, file, content string) {
 		t.Fatal(err)
 	}
 }
+
+// The password of the shared state is in no output of a configuration.
+func TestRedisIsSecret(t *testing.T) {
+	c, err := Load(strings.NewReader("workers: [{url: 'http://a'}]\nstate: {redis: 'redis://:hunter2@r:6379/0'}\nshadow: [[sticky, cacheroute:interval=1s], [joule]]\n"), "c.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hidden := struct{ c Config }{c}
+	if all := fmt.Sprintf("%v %+v %#v %s %v %+v", c, c, c, text, hidden, hidden); strings.Contains(all, "hunter2") {
+		t.Errorf("the password is shown: %s", all)
+	}
+	if c.State.Redis.Reveal() != "redis://:hunter2@r:6379/0" || len(c.Shadow) != 2 || len(c.Shadow[0]) != 2 || c.Shadow[1][0].Name != "joule" {
+		t.Errorf("read %v", c)
+	}
+	for text, says := range map[string]string{
+		"shadow: [[]]":                        "shadow[0]",
+		"shadow: [sticky]":                    "shadow[0]",
+		"shadow: [[a], [b], [c], [d], [e]]":   "more than 4",
+		"shadow: [['']]":                      "shadow[0][0]",
+		"state: {redis: 'http://:hunter2@r'}": "state.redis",
+	} {
+		_, err := Load(strings.NewReader("workers: [{url: 'http://a'}]\n"+text+"\n"), "c.yaml")
+		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: error %v", text, err)
+		}
+	}
+}

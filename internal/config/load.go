@@ -55,6 +55,14 @@ func LoadFile(path string) (Config, error) {
 			d.at(fmt.Sprintf("workers[%d].api_key_file", i), err.Error(), "")
 		}
 	}
+	for i := range c.Discovery.Sources {
+		if err := c.Discovery.Sources[i].Worker.readKey(); err != nil {
+			d.at(fmt.Sprintf("discovery.sources[%d].worker.api_key_file", i), err.Error(), "")
+		}
+	}
+	if at, err := c.TLS.read(); err != nil {
+		d.at(at, err.Error(), "")
+	}
 	if err := d.err(path); err != nil {
 		return Config{}, err
 	}

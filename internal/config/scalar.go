@@ -47,6 +47,7 @@ func parseBytes(text string) (Bytes, error) {
 var (
 	durationType = reflect.TypeFor[time.Duration]()
 	bytesType    = reflect.TypeFor[Bytes]()
+	secretType   = reflect.TypeFor[Secret]()
 )
 
 // setScalar sets v, which is not a struct, slice or map, from its text.
@@ -64,6 +65,8 @@ func setScalar(v reflect.Value, text string) error {
 			return err
 		}
 		v.SetInt(int64(b))
+	case v.Type() == secretType:
+		v.Set(reflect.ValueOf(NewSecret(text)))
 	case v.CanInt():
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
@@ -97,6 +100,8 @@ func kindName(t reflect.Type) (name, hint string) {
 		return "duration", "write a number with a unit, as 500ms, 5s or 2m"
 	case t == bytesType:
 		return "size", "write bytes, or a number with a unit, as 64KiB or 32MiB"
+	case t == secretType:
+		return "text", "write one value, in quotes"
 	case t == strategyType:
 		return "strategy", "write NAME, NAME:key=value or a mapping with name and options"
 	}

@@ -1,9 +1,12 @@
 package config
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -17,6 +20,7 @@ var strategyType = reflect.TypeFor[ref.Ref]()
 type strategyForm struct {
 	Name    string            `yaml:"name" doc:"name of the strategy"`
 	Path    string            `yaml:"path" doc:"path of its executable, instead of a name; a relative one starts at the configuration file's folder"`
+	SHA256  string            `yaml:"sha256" doc:"checksum that its executable must have, 64 hexadecimal digits as gatewayd plugin describe shows them; \"\" allows any"`
 	Options map[string]string `yaml:"options" doc:"its options by name, as the strategy documents them"`
 }
 
@@ -43,25 +47,28 @@ func (d *decoder) strategy(n ast.Node, v reflect.Value, path string) {
 	if form.Path != "" && !strings.Contains(form.Path, "/") {
 		form.Path = "./" + form.Path
 	}
-	v.Set(reflect.ValueOf(ref.Ref{Name: form.Name + form.Path, Options: form.Options}))
+	v.Set(reflect.ValueOf(ref.Ref{Name: form.Name + form.Path, Options: form.Options, SHA256: form.SHA256}))
 }
 
 const strategyHint = "write each strategy as an item of its own: NAME or PATH, or NAME:key=value"
 
 // checkStrategies checks the chain's names; whether a strategy exists and
 // takes its options is for those who start it.
-func checkStrategies(chain []ref.Ref, p *problems) {
+func checkStrategies(path string, chain []ref.Ref, p *problems) {
 	if len(chain) > maxStrategies {
-		p.at("strategies", fmt.Sprintf("has more than %d strategies", maxStrategies), "")
+		p.at(path, fmt.Sprintf("has more than %d strategies", maxStrategies), "")
 	}
 	for i, s := range chain {
-		at := fmt.Sprintf("strategies[%d]", i)
+		at := fmt.Sprintf("%s[%d]", path, i)
 		if s.Name == "" {
 			p.at(at, "has neither name nor path", strategyHint)
 		} else if r, err := ref.Parse(s.Name); err != nil {
 			p.at(at, err.Error(), strategyHint)
 		} else if r.Options != nil {
 			p.at(at, fmt.Sprintf("the name %q contains options", s.Name), "put them under options")
+		}
+		if b, err := hex.DecodeString(s.SHA256); err != nil || s.SHA256 != "" && len(b) != sha256.Size {
+			p.at(at+".sha256", fmt.Sprintf("%.80q is no checksum of 64 hexadecimal digits", s.SHA256), "gatewayd plugin describe shows that of an executable")
 		}
 	}
 }
@@ -76,13 +83,21 @@ func (c *Config) resolve(folder string) {
 		return filepath.Join(folder, path)
 	}
 	c.Plugins.Dir = at(c.Plugins.Dir)
+	c.TLS.CertFile, c.TLS.KeyFile, c.TLS.WorkerCAFile = at(c.TLS.CertFile), at(c.TLS.KeyFile), at(c.TLS.WorkerCAFile)
 	c.Record.File, c.Record.SaltFile = at(c.Record.File), at(c.Record.SaltFile)
 	for i := range c.Workers {
 		c.Workers[i].APIKeyFile = at(c.Workers[i].APIKeyFile)
 	}
-	for i, s := range c.Strategies {
-		if s.IsPath() {
-			c.Strategies[i].Name = at(s.Name)
+	for i := range c.Discovery.Sources {
+		s := &c.Discovery.Sources[i]
+		s.File, s.Worker.APIKeyFile = at(s.File), at(s.Worker.APIKeyFile)
+	}
+	c.AdminToken = at(c.AdminToken)
+	for _, chain := range append(slices.Clone(c.Shadow), c.Strategies) {
+		for i, s := range chain {
+			if s.IsPath() {
+				chain[i].Name = at(s.Name)
+			}
 		}
 	}
 }

@@ -5,10 +5,14 @@ type Worker struct {
 	URL         string            `yaml:"url" doc:"base URL, http or https; a trailing /v1 or slash does not matter"`
 	ID          string            `yaml:"id" doc:"unique name, stable over restarts; \"\" means host:port of the URL"`
 	Models      []string          `yaml:"models" doc:"base models it serves; empty means those that it lists itself"`
+	Names       map[string]string `yaml:"names" doc:"models that it knows by a name of its own, by the name that requests use"`
 	APIKeyFile  string            `yaml:"api_key_file" doc:"file with the key that this worker asks for; a relative path starts at the configuration file's folder"`
 	Zone        string            `yaml:"zone" doc:"name of its electricity grid zone, one of zones"`
 	Concurrency int               `yaml:"concurrency" min:"0" max:"1000000" doc:"most requests that it may have in flight; 0 means no limit"`
 	KVTokens    int               `yaml:"kv_tokens" min:"0" max:"1000000000" doc:"capacity of its KV cache in tokens; 0 means what its metrics tell"`
+	KVLoad      float64           `yaml:"kv_load" min:"0" max:"100" doc:"prompts and expected outputs in flight after which it gets no further request, as a multiple of its KV cache; 0 means no limit"`
+	Ranks       string            `yaml:"ranks" doc:"data-parallel ranks that it owns, as 0-3 or 4,6: each is routed to by itself, as the worker ID@RANK with these limits, and asked for by X-Data-Parallel-Rank; \"\" leaves the rank to the server"`
+	Drain       bool              `yaml:"drain" doc:"gets no new requests; those that it has may end"`
 	Energy      Energy            `yaml:"energy" doc:"its electricity model, for strategies that weigh energy; 0 means unknown"`
 	Headers     map[string]string `yaml:"headers" doc:"further request headers that it gets"`
 

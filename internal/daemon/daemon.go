@@ -1,9 +1,10 @@
 // Package daemon puts a gateway together from its configuration and takes it
 // apart again in the right order.
 //
-// Reading order: daemon.go (from settings to parts), servers.go (listeners and
-// the end), strategies.go (where strategies come from), probe.go (a look at
-// everything that the configuration names).
+// Reading order: daemon.go (from settings to parts), generation.go (what belongs
+// to one configuration), servers.go (listeners and the end), reload.go and watch.go
+// (from one configuration to the next), shadows.go, strategies.go (where strategies
+// come from), probe.go (a look at everything that the configuration names).
 package daemon
 
 import (
@@ -14,12 +15,13 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
+	"gatewayd/internal/admin"
 	"gatewayd/internal/config"
-	"gatewayd/internal/fleet"
 	"gatewayd/internal/gateway"
 	"gatewayd/internal/pool"
 	"gatewayd/internal/record"
@@ -39,24 +41,40 @@ type Options struct {
 	Getenv func(string) string
 	// Store is used instead of the one that Config names.
 	Store state.Store
+	// Load reads the configuration anew for Reload; nil: it stays Config.
+	Load func() (config.Config, error)
+	// File is watched, and its changes are reloaded; "" watches none. Text is what
+	// it held when Config was read.
+	File string
+	Text []byte
 }
 
 // Daemon is a running gateway.
 type Daemon struct {
 	o         Options
 	log       hclog.Logger
+	name      string // among its peers
+	seed      uint64
 	telemetry *telemetry.Telemetry
 	store     state.Store
-	set       *pool.Set
-	fleet     *fleet.Fleet
 	recorder  *record.Recorder // nil if traffic is not written down
-	gateway   *gateway.Server
+	token     config.Secret    // of the admin listener
+
+	changing sync.Mutex        // held while another configuration comes into force
+	swapped  map[string]string // executables by strategy, by Swap
+
+	mu       sync.Mutex
+	now      *generation
+	before   []*generation // that still have requests, the oldest first
+	refused  string        // why the newest configuration is not in force
+	retiring sync.WaitGroup
 
 	api, admin         *http.Server
 	apiAddr, adminAddr net.Addr
 	failed             chan error
-	stop               context.CancelFunc
-	done               chan struct{}
+	life               context.Context // ends when Shutdown begins
+	die, stop          context.CancelFunc
+	running            sync.WaitGroup
 }
 
 // SettingsError is an error that other settings mend: a strategy that there is
@@ -66,15 +84,16 @@ type SettingsError struct{ Err error }
 // Error returns the message of what is wrong.
 func (e *SettingsError) Error() string { return e.Err.Error() }
 
-// Unwrap returns what is wrong.
-func (e *SettingsError) Unwrap() error { return e.Err }
+// Unwrap returns what is wrong, and that the settings were refused.
+func (e *SettingsError) Unwrap() []error { return []error{e.Err, admin.ErrRefused} }
 
 // Start starts a gateway. It serves when Start returns; workers may still be
 // unknown then (see /readyz). It fails with a *SettingsError if the settings are
 // to blame, and with ctx's error if that ends before the strategies have started.
 func Start(ctx context.Context, o Options) (_ *Daemon, err error) {
-	d := &Daemon{o: o, log: o.Logger, failed: make(chan error, 2), done: make(chan struct{})}
-	var undo []func()
+	d := &Daemon{o: o, log: o.Logger, name: name(), seed: seed(o.Config.Seed), swapped: map[string]string{}, failed: make(chan error, 2)}
+	d.life, d.die = context.WithCancel(context.Background())
+	undo := []func(){d.die}
 	defer func() {
 		if err != nil {
 			for i := len(undo) - 1; i >= 0; i-- {
@@ -82,8 +101,7 @@ func Start(ctx context.Context, o Options) (_ *Daemon, err error) {
 			}
 		}
 	}()
-	strategies, err := processes(o.Config)
-	if err != nil {
+	if _, err = processes(o.Config, o.Config.Strategies, nil); err != nil {
 		return nil, &SettingsError{err}
 	}
 	d.telemetry, err = telemetry.Setup(ctx, telemetry.Options{Version: o.Version, Getenv: o.Getenv, Logger: o.Logger})
@@ -104,34 +122,23 @@ func Start(ctx context.Context, o Options) (_ *Daemon, err error) {
 		}
 		undo = append(undo, func() { adminListener.Close() })
 		d.adminAddr = adminListener.Addr()
+		if err = d.openToken(); err != nil {
+			return nil, &SettingsError{err}
+		}
 	}
 	if err = d.openStore(); err != nil {
 		return nil, &SettingsError{err}
 	}
 	undo = append(undo, func() { d.store.Close() })
-	d.set, err = pool.NewSet(ctx, d.setConfig(strategies))
-	if ctx.Err() != nil && err != nil {
-		return nil, err
-	}
-	if err != nil {
-		return nil, &SettingsError{err}
-	}
-	undo = append(undo, d.set.Close)
-	specs, err := fleet.Specs(o.Config, router.Time(time.Now().UnixNano()))
-	if err != nil {
-		return nil, &SettingsError{err}
-	}
-	d.fleet, err = fleet.New(specs, fleet.Options{Probe: o.Config.Probe, Breaker: o.Config.Breaker, OnChange: d.set.Update, Logger: o.Logger.Named("fleet")})
-	if err != nil {
-		return nil, &SettingsError{err}
-	}
-	undo = append(undo, d.fleet.Close)
 	if err = d.openRecorder(); err != nil {
 		return nil, &SettingsError{err}
 	}
-	d.gateway = gateway.New(gateway.Options{
-		Config: o.Config, Pools: d.set, Workers: d.fleet, Telemetry: d.telemetry, Logger: o.Logger, Recorder: d.recorder,
-	})
+	undo = append(undo, d.closeRecorder)
+	if d.now, err = d.build(ctx, o.Config, d.swapped, nil); err != nil {
+		return nil, err
+	}
+	d.now.number = 1
+	d.now.showShadows()
 	d.serve(api, adminListener)
 	return d, nil
 }
@@ -144,12 +151,30 @@ func listen(setting, addr string) (net.Listener, error) {
 	return l, nil
 }
 
+// openToken finds out what the admin listener asks for. Without a place for the
+// token nobody knows it.
+func (d *Daemon) openToken() (err error) {
+	file := d.o.Config.AdminToken
+	if file == "" {
+		if file, err = admin.TokenFile(); err == nil {
+			d.token, err = admin.OpenToken(file)
+		}
+		if err != nil {
+			d.token = admin.NewToken()
+			d.log.Warn("there is no place for the admin token: only metrics and health are served; set admin_token_file", "error", err)
+		}
+		return nil
+	}
+	d.token, err = admin.OpenToken(file)
+	return err
+}
+
 func (d *Daemon) openStore() (err error) {
 	switch c := d.o.Config.State; {
 	case d.o.Store != nil:
 		d.store = d.o.Store
-	case c.Redis != "":
-		d.store, err = redis.Open(c.Redis, redis.Options{Namespace: c.Namespace})
+	case !c.Redis.Empty():
+		d.store, err = redis.Open(c.Redis.Reveal(), redis.Options{Namespace: c.Namespace})
 	default:
 		d.store = memory.New(memory.Options{})
 	}
@@ -174,23 +199,19 @@ func (d *Daemon) openRecorder() (err error) {
 	return err
 }
 
-func (d *Daemon) shared() bool { return d.o.Store != nil || d.o.Config.State.Redis != "" }
+func (d *Daemon) shared() bool { return d.o.Store != nil || !d.o.Config.State.Redis.Empty() }
 
-func (d *Daemon) setConfig(strategies []pool.StrategySpec) pool.SetConfig {
-	c := d.o.Config
+func (d *Daemon) setConfig(c config.Config, strategies []pool.StrategySpec) pool.SetConfig {
 	core := router.Config{
-		Seed: seed(c.Seed), PlanInterval: c.Plan.Interval, AskDeadline: c.Plugins.DecisionTimeout,
+		Seed: d.seed, PlanInterval: c.Plan.Interval, AskDeadline: c.Plugins.DecisionTimeout,
 		MaxAttempts: c.Limits.Attempts, MaxQueue: c.Limits.Queue, MaxWait: c.Limits.QueueWait,
-		MaxLife: c.Timeouts.Total + time.Minute,
+		MaxLife: c.Timeouts.Total + time.Minute, FetchDeadline: c.State.LookupBudget,
 	}
 	if core.MaxQueue == 0 {
 		core.MaxQueue = -1 // none, where 0 is the core's default
 	}
-	if d.shared() {
-		core.FetchDeadline = c.State.LookupBudget
-	}
 	return pool.SetConfig{
-		Gateway: name(), Strategies: strategies, Core: core, Store: d.store, Shared: d.shared(),
+		Gateway: d.name, Strategies: strategies, Core: core, Store: d.store, Shared: d.shared(),
 		SyncInterval: c.State.SyncInterval, PlanTimeout: 10 * time.Second, Telemetry: d.telemetry, Logger: d.log,
 	}
 }
@@ -228,8 +249,17 @@ func (d *Daemon) AdminAddr() string {
 	return d.adminAddr.String()
 }
 
-// Set returns the gateway's pools, for tests and reports.
-func (d *Daemon) Set() *pool.Set { return d.set }
+// Set returns the pools of the configuration in force, for tests and reports.
+func (d *Daemon) Set() *pool.Set {
+	now, _ := d.generations()
+	return now.set
+}
+
+// Pools returns the pools in force by base model.
+func (d *Daemon) Pools() map[string]*pool.Pool { return d.Set().Pools() }
+
+// Processes returns the state of the strategies' processes, in the chain's order.
+func (d *Daemon) Processes() []pool.ProcessState { return d.Set().Processes() }
 
 // Failed receives an error when a listener breaks.
 func (d *Daemon) Failed() <-chan error { return d.failed }

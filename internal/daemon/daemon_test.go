@@ -24,11 +24,24 @@ import (
 )
 
 // TestMain fails when a test leaves a goroutine behind.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(tests{m}) }
+// In a process of its own it is a strategy.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == BundledCommand {
+		serveStrategy(os.Args[2])
+		return
+	}
+	goleak.VerifyTestMain(tests{m})
+}
 
 type tests struct{ *testing.M }
 
 func (t tests) Run() int {
+	dir, err := os.MkdirTemp("", "gatewayd-daemon-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	os.Setenv("XDG_CONFIG_HOME", dir) // where the admin token is
 	defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 	return t.M.Run()
 }
@@ -82,8 +95,21 @@ func start(t *testing.T, c config.Config) *Daemon {
 	if err != nil {
 		t.Fatal(err)
 	}
-	until(t, "readiness", func() bool { return status(t, d, "/readyz") == http.StatusOK })
+	until(t, "readiness", func() bool { return status(t, d, "/readyz") == http.StatusOK && serving(d) })
 	return d
+}
+
+// serving reports whether some pool has a worker that is up: the fleet knows a moment
+// before the pools do.
+func serving(d *Daemon) bool {
+	for _, p := range d.Pools() {
+		for _, m := range p.Loads() {
+			if !m.Down {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func until(t *testing.T, what string, ok func() bool) {
@@ -246,7 +272,7 @@ func TestStrategyNames(t *testing.T) {
 	for _, name := range []string{"sticky", "sticky", filepath.Join(dir, "mine"), "mine", filepath.Join(dir, "two-choices"), "sticky"} {
 		c.Strategies = append(c.Strategies, ref.Ref{Name: name})
 	}
-	specs, err := processes(c)
+	specs, err := processes(c, c.Strategies, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +301,7 @@ func TestSlowHeads(t *testing.T) {
 		}
 	}()
 	s := d.apiServer()
-	if s.ReadHeaderTimeout <= 0 || s.IdleTimeout <= 0 || s.MaxHeaderBytes != int(d.o.Config.Limits.HeaderBytes) {
+	if s.ReadHeaderTimeout <= 0 || s.IdleTimeout <= 0 || s.MaxHeaderBytes != 2*int(d.o.Config.Limits.HeaderBytes) {
 		t.Errorf("limits of the server: %v, %v, %d", s.ReadHeaderTimeout, s.IdleTimeout, s.MaxHeaderBytes)
 	}
 	s.ReadHeaderTimeout = 50 * time.Millisecond

@@ -19,7 +19,7 @@ import (
 
 // Probed is what one probe found.
 type Probed struct {
-	Kind string // strategy, worker or state
+	Kind string // strategy, worker, source or state
 	Name string
 	Info string
 	Err  error
@@ -37,7 +37,7 @@ func (p Probed) Detail() string {
 // whether those of this executable take their options. Others are asked when
 // they run.
 func CheckStrategies(c config.Config) error {
-	specs, err := processes(c)
+	specs, err := processes(c, c.Strategies, nil)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func CheckStrategies(c config.Config) error {
 // shared state, all at once and until ctx is done. The results are in the order
 // of the configuration.
 func Probe(ctx context.Context, c config.Config) []Probed {
-	chain, err := processes(c)
+	chain, err := processes(c, c.Strategies, nil)
 	if err != nil {
 		return []Probed{{Kind: "strategy", Err: err}}
 	}
@@ -73,9 +73,9 @@ func Probe(ctx context.Context, c config.Config) []Probed {
 		})
 	}
 	var workers []Probed
-	all.Go(func() { workers = probeWorkers(ctx, c) })
+	all.Go(func() { workers = append(probeWorkers(ctx, c), probeSources(ctx, c)...) })
 	var shared []Probed
-	if c.State.Redis != "" {
+	if !c.State.Redis.Empty() {
 		all.Go(func() { shared = []Probed{probeState(ctx, c)} })
 	}
 	all.Wait()
@@ -111,11 +111,13 @@ func probeWorkers(ctx context.Context, c config.Config) []Probed {
 	if err != nil {
 		return []Probed{{Kind: "worker", Err: err}}
 	}
+	transport := fleet.NewTransport(c.Probe.Timeout, c.TLS.WorkerCAs)
+	defer transport.CloseIdleConnections()
 	out := make([]Probed, len(specs))
 	var all sync.WaitGroup
 	for i, spec := range specs {
 		all.Go(func() {
-			w := fleet.Probe(ctx, spec, c.Probe, nil)
+			w := fleet.Probe(ctx, spec, c.Probe, transport)
 			out[i] = Probed{Kind: "worker", Name: w.ID, Info: w.URL + " serves " + strings.Join(slices.Concat(w.Models, w.Adapters), ", ")}
 			if !w.Up {
 				out[i].Err = fmt.Errorf("%s: %s", w.URL, cmp.Or(w.Trouble, "no answer"))
@@ -126,9 +128,23 @@ func probeWorkers(ctx context.Context, c config.Config) []Probed {
 	return out
 }
 
+// probeSources looks once at every place where workers are found.
+func probeSources(ctx context.Context, c config.Config) []Probed {
+	var out []Probed
+	for _, s := range fleet.Sources(c, nil) {
+		p := Probed{Kind: "source", Name: s.Name}
+		found, err := s.Find(ctx)
+		if p.Err = err; err == nil {
+			p.Info = fmt.Sprintf("has %d workers", len(found))
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
 func probeState(ctx context.Context, c config.Config) Probed {
 	p := Probed{Kind: "state", Name: "redis"}
-	store, err := redis.Open(c.State.Redis, redis.Options{Namespace: c.State.Namespace})
+	store, err := redis.Open(c.State.Redis.Reveal(), redis.Options{Namespace: c.State.Namespace})
 	if err != nil {
 		p.Err = err
 		return p

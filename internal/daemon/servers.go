@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log"
@@ -12,16 +13,17 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"gatewayd/internal/admin"
+	"gatewayd/internal/gateway"
 )
 
 // serve begins to serve on the listeners.
 func (d *Daemon) serve(api, adminListener net.Listener) {
 	ctx, stop := context.WithCancel(context.Background())
 	d.stop = stop
-	go func() {
-		defer close(d.done)
-		d.loads(ctx)
-	}()
+	d.running.Go(func() { d.loads(ctx) })
+	if d.o.File != "" {
+		d.running.Go(func() { d.watch(d.life, d.o.File) })
+	}
 	d.api = d.apiServer()
 	start := func(s *http.Server, l net.Listener) {
 		go func() {
@@ -30,11 +32,14 @@ func (d *Daemon) serve(api, adminListener net.Listener) {
 			}
 		}()
 	}
+	if d.api.TLSConfig != nil {
+		api = tls.NewListener(api, d.api.TLSConfig)
+	}
 	start(d.api, api)
 	if adminListener != nil {
 		d.admin = &http.Server{
-			Handler:           admin.New(d.o.Version, d.telemetry.Metrics.Handler(), d.set, d.fleet),
-			ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: time.Minute, IdleTimeout: idleTimeout, ErrorLog: d.errorLog(),
+			Handler:           admin.New(admin.Options{Version: d.o.Version, Token: d.token, Metrics: d.telemetry.Metrics.Handler(), Gateway: d, Workers: d, Registrar: d, Changer: d, Shadows: d}),
+			ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: changeTimeout, IdleTimeout: idleTimeout, ErrorLog: d.errorLog(),
 		}
 		start(d.admin, adminListener)
 	}
@@ -46,13 +51,18 @@ const (
 	idleTimeout   = 2 * time.Minute
 )
 
+// changeTimeout bounds an answer of the admin listener; another configuration
+// comes into force within it or not at all.
+const changeTimeout = 10 * time.Minute
+
 // apiServer returns the server of the API. The gateway bounds bodies and answers
 // itself, by what comes.
 func (d *Daemon) apiServer() *http.Server {
-	return &http.Server{
-		Handler: d.gateway, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: int(d.o.Config.Limits.HeaderBytes), ErrorLog: d.errorLog(),
+	s := &http.Server{
+		Handler: d, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ErrorLog: d.errorLog(),
 	}
+	gateway.Serves(s, d.o.Config)
+	return s
 }
 
 // errorLog takes what the servers have to say: that connections cannot be
@@ -61,39 +71,33 @@ func (d *Daemon) errorLog() *log.Logger {
 	return d.log.Named("http").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn})
 }
 
-// loads takes over the workers' scraped figures a few times a second.
-func (d *Daemon) loads(ctx context.Context) {
-	ticker := time.NewTicker(500 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			d.set.Loads(d.fleet)
-		}
-	}
-}
-
 // Shutdown stops the gateway. Readiness fails at once. New requests are served
 // while others run, for half of the time until ctx ends: who sends them needs a
 // moment to notice. Then running requests may end until ctx is done, and
 // everything is taken down. The error says that requests were cut off.
 func (d *Daemon) Shutdown(ctx context.Context) error {
-	d.gateway.Drain()
-	d.accompany(ctx)
+	d.die()
+	d.changing.Lock() // what was under way ends, and nothing begins any more
+	now, before := d.generations()
+	d.changing.Unlock()
+	all := append(before, now)
+	for _, g := range all {
+		g.gateway.Drain()
+	}
+	d.accompany(ctx, all)
 	err := d.api.Shutdown(ctx)
 	if err != nil {
 		err = fmt.Errorf("requests were cut off after the grace time: %w", err)
-		d.gateway.Stop()
+		for _, g := range all {
+			g.gateway.Stop()
+		}
 		d.hangUp()
 	}
 	d.stop()
-	<-d.done
+	d.running.Wait()
 	d.closeRecorder()
-	d.fleet.Close()
-	d.set.Close()
-	d.gateway.Close()
+	d.retiring.Wait()
+	now.close()
 	if d.admin != nil {
 		d.admin.Close()
 	}
@@ -130,14 +134,16 @@ func (d *Daemon) hangUp() {
 }
 
 // accompany waits until no request runs, or half of ctx's time is over.
-func (d *Daemon) accompany(ctx context.Context) {
+func (d *Daemon) accompany(ctx context.Context, all []*generation) {
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
 		defer cancel()
 	}
-	select {
-	case <-d.gateway.Idle():
-	case <-ctx.Done():
+	for _, g := range all {
+		select {
+		case <-g.gateway.Idle():
+		case <-ctx.Done():
+		}
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"gatewayd/internal/config"
 	"gatewayd/internal/pool"
@@ -19,9 +21,10 @@ import (
 // its bundled strategies.
 const BundledCommand = "strategy"
 
-// processes says how each strategy of the chain is started: a path as it is, a
-// name from the plugin folder, or else from this very executable.
-func processes(c config.Config) ([]pool.StrategySpec, error) {
+// processes says how each strategy of a chain is started: a path as it is, a name
+// from the plugin folder, or else from this very executable; one that was swapped
+// by the path that it was given.
+func processes(c config.Config, chain []ref.Ref, swapped map[string]string) ([]pool.StrategySpec, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this executable: %w", err)
@@ -32,17 +35,40 @@ func processes(c config.Config) ([]pool.StrategySpec, error) {
 	}
 	used := map[string]bool{router.BuiltIn: true}
 	var out []pool.StrategySpec
-	for _, r := range c.Strategies {
+	for _, r := range chain {
+		name := unused(used, filepath.Base(r.Name))
+		if path := swapped[name]; path != "" {
+			r.Name = path
+		}
 		spec, err := process(r, dir, self)
 		if err != nil {
 			return nil, err
 		}
 		spec.StartTimeout, spec.RouteTimeout = c.Plugins.StartTimeout, c.Plugins.DecisionTimeout
-		name := unused(used, filepath.Base(r.Name))
-		spec.Name = name
-		out = append(out, pool.StrategySpec{Name: name, Process: spec, Options: router.Options(r.Options)})
+		spec.Name, spec.SHA256, spec.MTLS = name, r.SHA256, c.Plugins.MTLS
+		file, err := os.Stat(spec.Path)
+		if err != nil {
+			return nil, fmt.Errorf("strategy %s: %w", name, err)
+		}
+		out = append(out, pool.StrategySpec{Name: name, Process: spec, Options: router.Options(r.Options), File: file})
 	}
 	return out, nil
+}
+
+func names(chain []pool.StrategySpec) (out []string) {
+	for _, s := range chain {
+		out = append(out, s.Name)
+	}
+	return out
+}
+
+// sameProcess reports whether two strategies are started alike, from the same
+// executable.
+func sameProcess(a, b pool.StrategySpec) bool {
+	return a.Name == b.Name && a.Process.Path == b.Process.Path && a.Process.Strategy == b.Process.Strategy &&
+		a.Process.SHA256 == b.Process.SHA256 && a.Process.MTLS == b.Process.MTLS &&
+		slices.Equal(a.Process.Args, b.Process.Args) && maps.Equal(a.Options, b.Options) &&
+		os.SameFile(a.File, b.File) && a.File.Size() == b.File.Size() && a.File.ModTime().Equal(b.File.ModTime())
 }
 
 // unused returns the name, or with a number behind it the first that is free.

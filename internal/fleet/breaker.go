@@ -13,7 +13,7 @@ type phase uint8
 const (
 	closed phase = iota // everything
 	open                // nothing
-	trial               // one request at a time
+	trial               // as many requests as Breaker.Probes
 )
 
 var phases = [...]string{"closed", "open", "trial"}
@@ -23,6 +23,8 @@ var phases = [...]string{"closed", "open", "trial"}
 type breaker struct {
 	phase    phase
 	failures int           // in a row, while closed
+	served   int           // on trial
+	openings uint64        // since the worker is known
 	cooldown time.Duration // of the last opening; 0 if it never opened
 	since    router.Time   // when the phase began, unless it is the first
 }
@@ -39,6 +41,7 @@ func (b *breaker) fail(now router.Time, c config.Breaker) {
 	default: // it failed its trial, or again soon after one
 		b.cooldown = min(2*b.cooldown, c.MaxCooldown)
 	}
+	b.openings++
 	b.enter(open, now)
 }
 
@@ -48,11 +51,23 @@ const calm = 10
 
 // succeed takes a served request in; one that was sent before the breaker
 // opened does not close it.
-func (b *breaker) succeed(now router.Time) {
+func (b *breaker) succeed(now router.Time, c config.Breaker) {
 	b.failures = 0
-	if b.phase == trial {
+	if b.phase != trial {
+		return
+	}
+	if b.served++; b.served >= c.Probes {
 		b.enter(closed, now)
 	}
+}
+
+// admits is how many requests the breaker lets through besides those that were
+// served on trial; 0: it does not limit them.
+func (b *breaker) admits(c config.Breaker) int {
+	if b.phase == trial {
+		return c.Probes - b.served
+	}
+	return 0
 }
 
 // tick begins the trial when the cool-down is over.
@@ -67,4 +82,6 @@ func (b *breaker) delay(now router.Time) (time.Duration, bool) {
 	return max(b.cooldown-now.Sub(b.since), 0), b.phase == open
 }
 
-func (b *breaker) enter(p phase, now router.Time) { b.phase, b.since, b.failures = p, now, 0 }
+func (b *breaker) enter(p phase, now router.Time) {
+	b.phase, b.since, b.failures, b.served = p, now, 0, 0
+}

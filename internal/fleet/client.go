@@ -3,6 +3,8 @@ package fleet
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -24,10 +26,13 @@ func newClient(t http.RoundTripper) *client {
 	}}
 }
 
-// newTransport returns the transport that questions to workers go through.
-func newTransport(timeout time.Duration) *http.Transport {
+// NewTransport returns the transport that questions to workers go through. Each may
+// take timeout to connect; cas sign the certificates of workers, nil means the
+// system's.
+func NewTransport(timeout time.Duration, cas *x509.CertPool) *http.Transport {
 	return &http.Transport{
 		DialContext:            (&net.Dialer{Timeout: timeout}).DialContext,
+		TLSClientConfig:        &tls.Config{RootCAs: cas},
 		TLSHandshakeTimeout:    timeout,
 		MaxIdleConnsPerHost:    2,
 		IdleConnTimeout:        time.Minute,
@@ -134,7 +139,7 @@ func (c *client) models(ctx context.Context, s *Spec, timeout time.Duration) (l 
 		if n > maxListing {
 			return fmt.Errorf("the model list is larger than %d bytes", maxListing)
 		}
-		l, err = parseListing(body.Bytes(), s.Models)
+		l, err = parseListing(body.Bytes(), s.Models, s.Names)
 		return err
 	})
 	return l, err
@@ -143,7 +148,7 @@ func (c *client) models(ctx context.Context, s *Spec, timeout time.Duration) (l 
 // metrics reads the engine's metrics at a path.
 func (c *client) metrics(ctx context.Context, s *Spec, path string, timeout time.Duration) (sample Sample, err error) {
 	err = c.ask(ctx, s, question{path: path, timeout: timeout}, func(r io.Reader) error {
-		sample, err = Parse(r)
+		sample, err = parse(r, maxMetrics, s.rankText())
 		return err
 	})
 	return sample, err

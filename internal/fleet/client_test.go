@@ -120,7 +120,7 @@ func TestSockets(t *testing.T) {
 	if l := f.Loads("m"); len(l) != 1 || l[0].Running.Value != 5 {
 		t.Errorf("loads %+v", l)
 	}
-	transport := newTransport(time.Minute)
+	transport := NewTransport(time.Minute, nil)
 	defer transport.CloseIdleConnections()
 	c := newClient(transport)
 	if l, err := c.models(context.Background(), &s, time.Minute); err == nil {

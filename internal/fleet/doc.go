@@ -9,8 +9,9 @@
 // snapshot and reports what became of its requests.
 //
 // Reading order: spec.go (what goes in), snapshot.go and views.go (what comes
-// out), outcome.go (what the gateway reports), fleet.go, watch.go (goroutines),
+// out), discover.go with sources.go and register.go (where workers come from beside
+// the configuration), outcome.go (what the gateway reports), fleet.go, watch.go (goroutines),
 // client.go (HTTP), worker.go with learn.go (what is known of one worker), and
-// probe.go (one look at one worker); the pure parts are health.go, breaker.go,
+// probe.go (one look at one worker); the pure parts are health.go, breaker.go, ramp.go,
 // life.go, metrics.go with names.go and sample.go, listing.go and pools.go.
 package fleet

@@ -15,7 +15,9 @@ import (
 func TestComesUp(t *testing.T) {
 	s := vllm("llama")
 	s.status[healthPath] = http.StatusServiceUnavailable
-	within(t, world{"w": s}, []Spec{spec("w")}, func(t *testing.T, f *Fleet) {
+	atOnce := defaults.Probe
+	atOnce.SlowStart = 0
+	run(t, []Spec{spec("w")}, Options{Transport: world{"w": s}, Probe: atOnce}, func(t *testing.T, f *Fleet) {
 		pass(time.Minute)
 		expect(t, "loading", pool(f, "llama"), "")
 		expect(t, "trouble", f.Workers()[0].Trouble, "GET /health: status 503: it is not ready yet")

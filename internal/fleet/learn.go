@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -48,13 +49,14 @@ func (w *worker) nameless() bool {
 }
 
 // identified takes in who the worker says it is. A new life may serve other
-// models, and the gauges are those of the old one.
+// models, and the figures are those of the old one.
 func (w *worker) identified(start, work Figure) {
 	if !w.life.observe(start, work) {
 		return
 	}
 	w.relist = true
 	w.gauges = Gauges{router.Unknown, router.Unknown, router.Unknown}
+	w.sample = Sample{}
 	wake(w.relook)
 }
 
@@ -79,10 +81,16 @@ func (w *worker) relooked(err error) (news bool) {
 	return news
 }
 
-// ticked lets time pass for the breaker.
+// ticked lets time pass for the breaker and the slow start.
 func (w *worker) ticked(now router.Time) bool {
-	return w.update(func() { w.breaker.tick(now) })
+	return w.update(func() {
+		w.breaker.tick(now)
+		w.ramp.tick(now)
+	})
 }
+
+// drain says whether an operator keeps new requests away.
+func (w *worker) drain(on bool) bool { return w.update(func() { w.drained = on }) }
 
 // checkDelay returns when to check the worker's health again.
 func (w *worker) checkDelay(now router.Time, p config.Probe) time.Duration {
@@ -90,6 +98,9 @@ func (w *worker) checkDelay(now router.Time, p config.Probe) time.Duration {
 	defer w.mu.Unlock()
 	delay := w.health.delay(spread(p.Interval), p.Failures)
 	if d, ok := w.breaker.delay(now); ok {
+		delay = min(delay, d)
+	}
+	if d, ok := w.ramp.delay(now); ok {
 		delay = min(delay, d)
 	}
 	return delay
@@ -130,20 +141,25 @@ func (w *worker) specification() Spec {
 	return w.spec
 }
 
-// moveTo takes a new spec for the same address, and reports whether it is one.
-func (w *worker) moveTo(s Spec) bool {
+// moveTo takes a new spec for the same address, and reports whether it is one and
+// says anything new.
+func (w *worker) moveTo(s Spec) (stays, differs bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.spec.URL.String() != s.URL.String() {
-		return false
+	if w.spec.URL.String() != s.URL.String() || w.spec.Rank != s.Rank {
+		return false, false
 	}
-	if !slices.Equal(w.spec.Models, s.Models) {
+	if w.spec.same(&s) {
+		w.spec.Worker.Carbon = s.Worker.Carbon
+		return true, false
+	}
+	if !slices.Equal(w.spec.Models, s.Models) || !maps.Equal(w.spec.Names, s.Names) {
 		w.listing, w.relist = staticListing(s.Models), true
 	}
 	w.spec = s
 	wake(w.recheck)
 	wake(w.relook)
-	return true
+	return true, true
 }
 
 // nextLife returns the life that follows when the worker moves to another

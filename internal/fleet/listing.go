@@ -20,8 +20,9 @@ const maxModels = 4096
 
 // parseListing reads a worker's answer to GET /v1/models. An entry with a
 // parent is an adapter of that model. Where models are given, only they and
-// their adapters count.
-func parseListing(body []byte, given []string) (*listing, error) {
+// their adapters count. A model in own is listed by the worker's name for it and
+// counts by its key.
+func parseListing(body []byte, given []string, own map[string]string) (*listing, error) {
 	var answer struct {
 		Data []json.RawMessage `json:"data"`
 	}
@@ -30,6 +31,10 @@ func parseListing(body []byte, given []string) (*listing, error) {
 	}
 	if len(answer.Data) > maxModels {
 		return nil, fmt.Errorf("the model list has more than %d entries", maxModels)
+	}
+	name := make(map[string]string, len(own))
+	for model, its := range own {
+		name[its] = model
 	}
 	l := staticListing(given)
 	type child struct{ id, parent string }
@@ -43,8 +48,9 @@ func parseListing(body []byte, given []string) (*listing, error) {
 		if json.Unmarshal(object, &entry) != nil || entry.ID == "" {
 			continue
 		}
+		entry.ID = cmp.Or(name[entry.ID], entry.ID)
 		if entry.Parent != nil && *entry.Parent != "" && *entry.Parent != entry.ID {
-			children = append(children, child{entry.ID, *entry.Parent})
+			children = append(children, child{entry.ID, cmp.Or(name[*entry.Parent], *entry.Parent)})
 		} else if given != nil && !slices.Contains(given, entry.ID) {
 			continue
 		} else {

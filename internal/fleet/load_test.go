@@ -197,3 +197,28 @@ func TestUnlisted(t *testing.T) {
 		expect(t, "pool", pool(f, "llama"), "w")
 	})
 }
+
+// TestCacheCounters: what engines of one worker counted is added up, a counter that
+// is not there is unknown, and a new life has none of the old one's.
+func TestCacheCounters(t *testing.T) {
+	s := vllm("llama")
+	body := func(text string) { s.set(func(s *server) { s.body[metricsPath] = text }) }
+	body("vllm:prefix_cache_queries_total{engine=\"0\"} 50\nvllm:prefix_cache_queries_total{engine=\"1\"} 20\nvllm:prefix_cache_hits_total{engine=\"0\"} 30\n")
+	counters := func(f *Fleet) string {
+		l := f.Loads("llama")[0]
+		return fmt.Sprint(l.CacheQueries, l.CacheHits)
+	}
+	within(t, world{"w": s}, []Spec{spec("w")}, func(t *testing.T, f *Fleet) {
+		pass(5 * time.Second)
+		expect(t, "two engines", counters(f), "{70 true} {30 true}")
+		body("vllm:prefix_cache_queries_total 90\n")
+		pass(5 * time.Second)
+		expect(t, "no hits", counters(f), "{90 true} {0 false}")
+		body("")
+		s.set(func(s *server) { s.refuse = true })
+		pass(10 * time.Second)
+		s.set(func(s *server) { s.refuse = false })
+		pass(10 * time.Second)
+		expect(t, "a new life", counters(f), "{0 false} {0 false}")
+	})
+}

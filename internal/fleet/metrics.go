@@ -16,15 +16,17 @@ const maxMetrics = 16 << 20
 const maxLine = 32 << 10
 
 // Parse reads metrics in Prometheus' text form and keeps the names it knows;
-// lines that it cannot read are skipped, as are values that are no count. It fails only when reading fails or the text is larger than 16 MiB:
-// half a text would make half a sum.
-func Parse(r io.Reader) (Sample, error) { return parse(r, maxMetrics) }
+// lines that it cannot read are skipped, as are values that are no count. It fails
+// only when reading fails or the text is larger than 16 MiB: half a text would make
+// half a sum.
+func Parse(r io.Reader) (Sample, error) { return parse(r, maxMetrics, "") }
 
-// parse is Parse with a limit in bytes.
-func parse(r io.Reader, limit int64) (Sample, error) {
+// parse is Parse with a limit in bytes, for one data-parallel rank, or "" for all.
+// It fails when there are series of ranks, but none of that one.
+func parse(r io.Reader, limit int64, rank string) (Sample, error) {
 	limited := &io.LimitedReader{R: r, N: limit + 1}
 	in := bufio.NewReaderSize(limited, maxLine)
-	var s sums
+	s := sums{rank: rank}
 	for {
 		line, err := in.ReadSlice('\n')
 		long := false
@@ -38,6 +40,9 @@ func parse(r io.Reader, limit int64) (Sample, error) {
 		if limited.N <= 0 {
 			return Sample{}, fmt.Errorf("metrics are larger than %d bytes", limit)
 		}
+		if err == io.EOF && s.others != "" && !s.own {
+			return Sample{}, fmt.Errorf("the metrics tell of data-parallel rank %.20q and not of rank %s: check the worker's ranks", s.others, rank)
+		}
 		if err == io.EOF {
 			return s.sample(), nil
 		}
@@ -50,6 +55,9 @@ func parse(r io.Reader, limit int64) (Sample, error) {
 // sums adds up series by quantity and rank of the name.
 type sums struct {
 	engine string
+	rank   string // that counts; "" if all do
+	own    bool   // a series of that rank was there
+	others string // a rank that does not count
 	total  [quantities][ranks]float64
 	series [quantities][ranks]int
 }
@@ -82,6 +90,9 @@ func (s *sums) line(line []byte) {
 		count, counted := number(label(labels, from.count))
 		value, ok = size*count, sized && counted
 	}
+	if !s.counts(labels) {
+		return
+	}
 	// SGLang writes a total, and again the part of each priority.
 	if !ok || len(label(labels, "priority")) > 0 {
 		return
@@ -91,6 +102,23 @@ func (s *sums) line(line []byte) {
 	}
 	s.total[from.quantity][from.rank] += value
 	s.series[from.quantity][from.rank]++
+}
+
+// counts reports whether a series with these labels is of the wanted rank, or of
+// the whole server.
+func (s *sums) counts(labels []byte) bool {
+	for _, name := range [...]string{"engine", "dp_rank"} { // of vLLM and SGLang
+		of := label(labels, name)
+		if s.rank == "" || of == nil {
+			continue
+		}
+		if string(of) != s.rank {
+			s.others = string(of)
+			return false
+		}
+		s.own = true
+	}
+	return true
 }
 
 // sample chooses among the names of each quantity.

@@ -12,6 +12,7 @@ import (
 type record struct {
 	member  Member // without adapters
 	listing *listing
+	ramp    int // requests that its slow start admits, 0 if it has none
 }
 
 // build makes a snapshot from the records of all workers. A worker that never
@@ -25,7 +26,7 @@ func build(number uint64, records []record) *Snapshot {
 	for _, r := range records {
 		for _, base := range r.listing.bases {
 			m := r.member
-			m.Adapters = r.listing.adapters[base]
+			m.Adapters, m.ramp = r.listing.adapters[base], r.ramp
 			if m.Incarnation != 0 {
 				s.pools[base] = append(s.pools[base], m)
 			} else if s.pools[base] == nil {
@@ -35,6 +36,9 @@ func build(number uint64, records []record) *Snapshot {
 				objects[id] = append(objects[id], r.listing.objects[id])
 			}
 		}
+	}
+	for _, members := range s.pools {
+		ease(members)
 	}
 	for _, r := range records {
 		for _, base := range r.listing.bases {
@@ -47,6 +51,20 @@ func build(number uint64, records []record) *Snapshot {
 		s.models = append(s.models, Model{ID: id, JSON: mergeObjects(id, objects[id])})
 	}
 	return s
+}
+
+// ease lets workers start slowly if another one of their pool is up in full: if
+// none is, requests have nowhere else to go.
+func ease(members []Member) {
+	full := func(m Member) bool { return !m.Down && m.Admit == 0 && m.ramp == 0 }
+	if !slices.ContainsFunc(members, full) {
+		return
+	}
+	for i := range members {
+		if m := &members[i]; m.Admit == 0 {
+			m.Admit = m.ramp
+		}
+	}
 }
 
 // adopt says which pool serves an adapter: of several the first by name, and

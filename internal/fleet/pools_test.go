@@ -26,7 +26,7 @@ func TestPools(t *testing.T) {
 				}
 				l := staticListing(given)
 				if list != "" {
-					read, err := parseListing([]byte(list), given)
+					read, err := parseListing([]byte(list), given, nil)
 					if err != nil {
 						fmt.Fprintf(&out, "%s: %v\n", id, err)
 						continue
@@ -74,7 +74,7 @@ func TestLookupOfNothing(t *testing.T) {
 func TestTooManyModels(t *testing.T) {
 	entry := `{"id":"m"},`
 	list := `{"data":[` + strings.TrimSuffix(strings.Repeat(entry, maxModels+1), ",") + `]}`
-	if _, err := parseListing([]byte(list), nil); err == nil {
+	if _, err := parseListing([]byte(list), nil, nil); err == nil {
 		t.Error("a list of any length is taken")
 	}
 }

@@ -12,7 +12,7 @@ import (
 // the time that p allows it. A nil transport is one of Probe's own.
 func Probe(ctx context.Context, s Spec, p config.Probe, transport http.RoundTripper) Status {
 	if transport == nil {
-		own := newTransport(p.Timeout)
+		own := NewTransport(p.Timeout, nil)
 		defer own.CloseIdleConnections()
 		transport = own
 	}
@@ -22,7 +22,7 @@ func Probe(ctx context.Context, s Spec, p config.Probe, transport http.RoundTrip
 		w.failed(err, p)
 		return w.status()
 	}
-	w.passed(p)
+	w.passed(now(), p, false)
 	if l, err := c.models(ctx, &s, p.Timeout); err != nil {
 		w.relooked(err)
 	} else {

@@ -15,9 +15,21 @@ import (
 type Member struct {
 	router.Member
 	URL *url.URL // base URL that API paths are joined to; not to be changed
+	// Openings counts how often its breaker has opened.
+	Openings uint64
 
+	ramp    int // requests that its slow start admits, 0 if it has none
 	key     config.Secret
 	headers http.Header
+	names   map[string]string
+}
+
+// NameOf returns the worker's own name for a model or adapter.
+func (m *Member) NameOf(model string) string {
+	if own, ok := m.names[model]; ok {
+		return own
+	}
+	return model
 }
 
 // Decorate sets the request headers that this worker is to get: its configured

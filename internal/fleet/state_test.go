@@ -21,7 +21,7 @@ func TestState(t *testing.T) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			var out strings.Builder
 			step := map[string]func(*testing.T, *datadriven.TestData) func(string) string{
-				"health": healthScript, "breaker": breakerScript, "life": lifeScript,
+				"health": healthScript, "breaker": breakerScript, "life": lifeScript, "ramp": rampScript,
 			}[d.Cmd](t, d)
 			for line := range strings.Lines(d.Input) {
 				line = strings.TrimSpace(line)
@@ -53,12 +53,13 @@ func breakerScript(t *testing.T, d *datadriven.TestData) func(string) string {
 	var now router.Time
 	c := config.Breaker{Cooldown: duration(t, d, "cooldown"), MaxCooldown: duration(t, d, "max")}
 	d.ScanArgs(t, "failures", &c.Failures)
+	d.ScanArgs(t, "probes", &c.Probes)
 	return func(line string) string {
 		switch line {
 		case "fail":
 			b.fail(now, c)
 		case "serve":
-			b.succeed(now)
+			b.succeed(now, c)
 		default:
 			pause, err := time.ParseDuration(strings.TrimPrefix(line, "+"))
 			if err != nil {
@@ -70,7 +71,32 @@ func breakerScript(t *testing.T, d *datadriven.TestData) func(string) string {
 		if wait, ok := b.delay(now); ok {
 			return fmt.Sprintf("%s for %v", phases[b.phase], wait)
 		}
+		if n := b.admits(c); n > 0 {
+			return fmt.Sprintf("%s of %d", phases[b.phase], n)
+		}
 		return phases[b.phase]
+	}
+}
+
+func rampScript(t *testing.T, d *datadriven.TestData) func(string) string {
+	var r ramp
+	var now router.Time
+	lasts := duration(t, d, "lasts")
+	return func(line string) string {
+		if line == "begin" {
+			r.begin(now, lasts)
+		} else {
+			pause, err := time.ParseDuration(strings.TrimPrefix(line, "+"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			now = now.Add(pause)
+			r.tick(now)
+		}
+		if wait, ok := r.delay(now); ok {
+			return fmt.Sprintf("%d in flight for %v", r.admits(), wait)
+		}
+		return "in full"
 	}
 }
 

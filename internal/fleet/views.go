@@ -7,10 +7,13 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// Load is what one worker's engine says of its load.
+// Load is what one worker's engine says of its load and of its prefix cache.
 type Load struct {
 	ID string
 	Gauges
+	// CacheQueries are the prompt tokens looked up in its prefix caches since the
+	// process began, and CacheHits those found there, as of the last reading.
+	CacheQueries, CacheHits Figure
 }
 
 // Snapshot returns the newest snapshot.
@@ -24,7 +27,7 @@ func (f *Fleet) Loads(pool string) []Load {
 	for _, m := range members {
 		if w := workers[m.ID]; w != nil {
 			w.mu.Lock()
-			loads = append(loads, Load{m.ID, w.gauges})
+			loads = append(loads, Load{m.ID, w.gauges, w.sample.CacheQueries, w.sample.CacheHits})
 			w.mu.Unlock()
 		}
 	}
@@ -43,11 +46,25 @@ func (f *Fleet) Report(id string, o Outcome) {
 	}
 }
 
+// Drain keeps new requests away from a worker, or lets them come again; requests
+// that run may end. It reports whether the fleet has the worker, which remembers
+// it until it leaves.
+func (f *Fleet) Drain(id string, on bool) bool {
+	w := (*f.workers.Load())[id]
+	if w != nil && w.drain(on) {
+		f.changed()
+	}
+	return w != nil
+}
+
 // Status is what is known of one worker, for people.
 type Status struct {
 	ID, URL     string
 	Up          bool   // takes requests
+	Draining    bool   // gets no new requests, whatever its state
+	Starting    bool   // slowly
 	Breaker     string // closed, open or trial
+	Openings    uint64 // of its breaker
 	Trouble     string // why it is not up, ""
 	Incarnation uint64 // 0 until it has been up
 	Engine      string // vllm, sglang, trtllm, llamacpp or "" if unknown
@@ -76,6 +93,7 @@ func (w *worker) status() Status {
 	s := w.state()
 	out := Status{
 		ID: w.spec.Worker.ID, URL: w.spec.URL.String(), Up: !s.down, Breaker: phases[w.breaker.phase],
+		Draining: s.draining, Starting: s.ramp > 0, Openings: s.openings,
 		Trouble: w.trouble, Incarnation: s.incarnation, Engine: w.sample.Engine, Models: s.listing.bases,
 		KVTokens: s.kvTokens, Sample: w.sample, Gauges: w.gauges,
 	}
@@ -96,7 +114,7 @@ func (f *Fleet) build(number uint64) *Snapshot {
 	workers, at := *f.workers.Load(), now()
 	records := make([]record, 0, len(workers))
 	for _, w := range workers {
-		records = append(records, w.record(at))
+		records = append(records, w.record(at, f.options.Breaker))
 	}
 	return build(number, records)
 }
@@ -118,6 +136,8 @@ func (j *journal) note(workers []Status) {
 			j.log.Info("worker restarted", "worker", s.ID, "incarnation", s.Incarnation, "up", s.Up)
 		case s.Up && !old.Up:
 			j.log.Info("worker is up", "worker", s.ID, "url", s.URL, "engine", s.Engine, "models", s.Models)
+		case s.Draining != old.Draining && known:
+			j.log.Info("worker drains or takes requests again", "worker", s.ID, "draining", s.Draining)
 		case !s.Up && old.Up && s.Breaker == phases[open]:
 			j.log.Warn("worker is out of rotation: its requests fail", "worker", s.ID)
 		case !s.Up && old.Up:

@@ -57,7 +57,7 @@ func (f *Fleet) checkHealth(ctx context.Context, w *worker) time.Duration {
 	}
 	var changed, up bool
 	if err == nil {
-		changed, up = w.passed(p)
+		changed, up = w.passed(now(), p, now().Sub(f.began) >= p.SlowStart)
 	} else {
 		changed = w.failed(err, p)
 		if w.hopeless(p.Failures) {

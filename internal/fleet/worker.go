@@ -18,6 +18,8 @@ type worker struct {
 	health   health
 	been     bool // up at least once
 	breaker  breaker
+	ramp     ramp
+	drained  bool // by an operator, beside what its spec says
 	life     life
 	listing  *listing
 	relist   bool // the listing is that of a former life
@@ -52,29 +54,33 @@ func newWorker(s Spec, l life) *worker {
 
 // state is the part of a worker that its record shows.
 type state struct {
-	down        bool
-	incarnation uint64 // 0 until it has been up
-	concurrency int
-	kvTokens    int
-	listing     *listing
+	down, draining bool
+	incarnation    uint64 // 0 until it has been up
+	kvTokens       int
+	listing        *listing
+	phase          phase
+	served         int // on trial
+	ramp           int // step of the slow start
+	openings       uint64
 }
 
 func (w *worker) state() state {
 	s := state{
-		down:        !w.health.up || w.breaker.phase == open,
+		draining:    w.spec.Drain || w.drained,
 		incarnation: w.life.incarnation,
-		concurrency: w.spec.Worker.Concurrency,
 		kvTokens:    w.spec.Worker.KVTokens,
 		listing:     w.listing,
+		phase:       w.breaker.phase,
+		served:      w.breaker.served,
+		ramp:        w.ramp.step,
+		openings:    w.breaker.openings,
 	}
+	s.down = !w.health.up || w.breaker.phase == open || s.draining
 	if !w.been {
 		s.incarnation = 0
 	}
 	if s.kvTokens == 0 {
 		s.kvTokens = w.kvTokens
-	}
-	if w.breaker.phase == trial {
-		s.concurrency = 1
 	}
 	return s
 }
@@ -91,29 +97,36 @@ func (w *worker) update(f func()) (changed bool) {
 }
 
 // record returns what a snapshot made at now shows of the worker.
-func (w *worker) record(now router.Time) record {
+func (w *worker) record(now router.Time, b config.Breaker) record {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := w.state()
-	r := record{listing: s.listing, member: Member{URL: w.spec.URL, key: w.spec.Key, headers: w.spec.Headers}}
+	r := record{
+		listing: s.listing, ramp: w.ramp.admits(),
+		member: Member{URL: w.spec.URL, Openings: s.openings, key: w.spec.Key, headers: w.spec.Headers, names: w.spec.Names},
+	}
 	r.member.Worker = w.spec.Worker
 	if r.member.Carbon.Source == configured {
 		r.member.Carbon.GramsPerKWh.At = now
 	}
-	r.member.Down = s.down
-	r.member.Incarnation, r.member.Concurrency, r.member.KVTokens = s.incarnation, s.concurrency, s.kvTokens
+	r.member.Down, r.member.Admit = s.down, w.breaker.admits(b)
+	r.member.Incarnation, r.member.KVTokens = s.incarnation, s.kvTokens
+	r.member.KVLimit = int(w.spec.KVLoad * float64(s.kvTokens))
 	r.member.Load = unknownLoad()
 	return r
 }
 
 // passed takes in a health check that passed; up says that the worker has come
-// up by it.
-func (w *worker) passed(p config.Probe) (changed, up bool) {
+// up by it. It then starts slowly if it was up before, or if slow.
+func (w *worker) passed(now router.Time, p config.Probe, slow bool) (changed, up bool) {
 	changed = w.update(func() {
 		was := w.health.up
 		w.health.observe(true, p.Successes, p.Failures)
 		if up = w.health.up && !was; w.health.up {
 			w.trouble = ""
+		}
+		if up && (slow || w.been) {
+			w.ramp.begin(now, p.SlowStart)
 		}
 	})
 	return changed, up
@@ -135,7 +148,10 @@ func (w *worker) reported(o Outcome, now router.Time, p config.Probe, b config.B
 	return w.update(func() {
 		switch o {
 		case Served:
-			w.breaker.succeed(now)
+			was := w.breaker.phase
+			if w.breaker.succeed(now, b); was != closed && w.breaker.phase == closed {
+				w.ramp.begin(now, p.SlowStart)
+			}
 			if w.health.up {
 				w.health.bad = 0
 			}

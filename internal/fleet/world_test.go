@@ -136,7 +136,7 @@ func pool(f *Fleet, name string) string {
 		if m.Down {
 			text = "-" + text
 		}
-		if m.Concurrency == 1 {
+		if m.Admit == 1 {
 			text += "?"
 		}
 		out = append(out, text)

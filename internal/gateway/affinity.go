@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
-	"github.com/tidwall/gjson"
+
+	"gatewayd/internal/scan"
 )
 
 // blockBytes is the length of a block of canonical prompt text in bytes.
@@ -31,34 +32,67 @@ const partBytes = 2 << 10
 
 // affinityOf derives the key, in this order: a session header, the body's
 // prompt_cache_key, its user, and else the start of the conversation (model,
-// tools and all messages up to the first user's; the first 2 KiB of a
-// completion's prompt). Blocks are a hash chain over 512-byte pieces of the
-// canonical text (tools; then role, NUL, text parts, in order), so equal hashes
-// mean equal prefixes. adapter keeps requests for different adapters apart.
-func affinityOf(op operation, p peeked, adapter string, headers http.Header, sessionHeaders []string) affinity {
-	t := canonical{seed: xxhash.Sum64String(p.model + "\x00" + adapter)}
-	t.start.ResetWithSeed(t.seed)
-	t.block.ResetWithSeed(t.seed)
-	if op == chat {
-		t.write(p.tools.Raw)
-		t.conversation(p.prompt)
-	} else {
-		t.limit = startBytes
-		t.text(p.prompt)
+// tools, instructions and all messages up to the first user's; the first 2 KiB of
+// a prompt that is no conversation). Blocks are a hash chain over 512-byte pieces
+// of the canonical text (tools; then role, NUL, text parts, in order), so equal
+// hashes mean equal prefixes. model is the name that aliases stand for; adapter
+// keeps requests for different adapters apart.
+func affinityOf(op *operation, p peeked, model, adapter string, headers http.Header, sessionHeaders []string) affinity {
+	seed := xxhash.Sum64String(model + "\x00" + adapter)
+	t := canonical{doc: &p.doc}
+	t.digest.ResetWithSeed(seed)
+	long := 0
+	for _, v := range p.fields {
+		long += len(v.Raw)
+	}
+	t.blocks = make([]uint64, 0, min(long/blockBytes+1, maxBlocks))
+	for i, name := range append(op.context[:len(op.context):len(op.context)], op.prompt...) {
+		switch v := p.fields[i]; {
+		case name == "tools":
+			t.write(v.Raw)
+		case i < len(op.context):
+			t.text(v)
+		case isConversation(&p.doc, name, v):
+			t.conversation(v)
+		default:
+			t.limit = t.bytes + startBytes
+			t.text(v)
+		}
+	}
+	if p.file != "" {
+		t.standIn(p.file)
 	}
 	a := affinity{blocks: t.blocks, bytes: t.bytes}
+	if op.light {
+		a.blocks, a.bytes = nil, 0
+	}
 	switch explicit := explicitKey(p, headers, sessionHeaders); {
 	case explicit != "":
-		d := xxhash.NewWithSeed(t.seed)
+		d := xxhash.NewWithSeed(seed)
 		d.WriteString(explicit)
 		a.key = d.Sum64()
 	default:
-		a.key = t.start.Sum64()
+		t.begun()
+		a.key = t.start
 	}
 	if a.key == 0 {
 		a.key = 1 // zero means "no affinity"
 	}
 	return a
+}
+
+// isConversation reports whether a field holds messages: that of this name, or a
+// list of items as the Responses API takes it.
+func isConversation(doc *scan.Document, name string, v scan.Value) bool {
+	if name != "input" || !scan.IsArray(v.Raw) {
+		return name == "messages"
+	}
+	items := false
+	doc.Each(v, func(first scan.Value) bool {
+		items = scan.IsObject(first.Raw)
+		return false
+	})
+	return items
 }
 
 func explicitKey(p peeked, headers http.Header, names []string) string {
@@ -76,51 +110,93 @@ func explicitKey(p peeked, headers http.Header, names []string) string {
 	return ""
 }
 
-// canonical hashes a prompt's text as it is walked, without copying it.
+// canonical hashes a prompt's text as it is walked. Of text that comes in pieces it
+// keeps a block at most.
 type canonical struct {
-	seed    uint64
-	start   xxhash.Digest // the start of the conversation
-	limit   int           // bytes that count as start; 0: until started
-	started bool
-	block   xxhash.Digest
-	filled  int // bytes in the current block
+	doc     *scan.Document
+	digest  xxhash.Digest // of all whole blocks, so that each hash covers all text before it
 	blocks  []uint64
+	block   [blockBytes]byte // the one that is not whole
+	filled  int
 	bytes   int
+	start   uint64 // hash of the start of the conversation, once that has begun
+	started bool
+	limit   int // bytes that count as start; 0: until begun
 }
 
 func (t *canonical) write(s string) {
-	if !t.started {
-		part := s
-		if t.limit > 0 && t.bytes+len(s) >= t.limit {
-			part, t.started = s[:max(0, t.limit-t.bytes)], true
-		}
-		t.start.WriteString(part)
+	if rest := t.limit - t.bytes; t.limit > 0 && !t.started && len(s) >= rest {
+		t.add(s[:max(0, rest)])
+		t.begun()
+		s = s[max(0, rest):]
 	}
+	t.add(s)
+}
+
+// add takes text into the blocks.
+func (t *canonical) add(s string) {
 	t.bytes += len(s)
-	for len(s) > 0 && len(t.blocks) < maxBlocks {
-		n := min(len(s), blockBytes-t.filled)
-		t.block.WriteString(s[:n])
-		t.filled += n
+	for len(s) > 0 {
+		if t.filled == 0 && len(s) >= blockBytes {
+			if t.started && len(t.blocks) == maxBlocks {
+				return
+			}
+			t.digest.WriteString(s[:blockBytes])
+			t.whole()
+			s = s[blockBytes:]
+			continue
+		}
+		n := copy(t.block[t.filled:], s)
 		s = s[n:]
-		if t.filled == blockBytes {
-			// The digest goes on, so each hash covers all text before it.
-			t.blocks = append(t.blocks, t.block.Sum64())
+		if t.filled += n; t.filled == blockBytes {
+			t.digest.Write(t.block[:])
+			t.whole()
 			t.filled = 0
 		}
 	}
 }
 
-func (t *canonical) conversation(messages gjson.Result) {
-	messages.ForEach(func(_, m gjson.Result) bool {
-		role := m.Get("role").String()
+// whole notes the hash of a block that has come to its end.
+func (t *canonical) whole() {
+	if len(t.blocks) < maxBlocks {
+		t.blocks = append(t.blocks, t.digest.Sum64())
+	}
+}
+
+// begun ends the start of the conversation, unless it has ended before.
+func (t *canonical) begun() {
+	if t.started {
+		return
+	}
+	sofar := t.digest
+	sofar.Write(t.block[:t.filled])
+	t.start, t.started = sofar.Sum64(), true
+}
+
+func (t *canonical) conversation(messages scan.Value) {
+	t.doc.Each(messages, func(m scan.Value) bool {
+		var role string
+		var content, calls scan.Value
+		t.doc.Each(m, func(v scan.Value) bool {
+			switch {
+			case v.Name == "role" && role == "":
+				role = value(v).String()
+			case v.Name == "content" && content.Raw == "":
+				content = v
+			case v.Name == "tool_calls" && calls.Raw == "":
+				calls = v
+			}
+			return true
+		})
 		t.write(role)
 		t.write("\x00")
-		t.text(m.Get("content"))
-		if calls := m.Get("tool_calls"); calls.Exists() {
-			t.write(calls.Raw)
+		t.text(content)
+		t.write(calls.Raw)
+		if content.Raw == "" && calls.Raw == "" {
+			t.write(m.Raw) // an item of another kind, as a tool's result
 		}
 		if role == "user" {
-			t.started = true
+			t.begun()
 		}
 		return true
 	})
@@ -128,28 +204,33 @@ func (t *canonical) conversation(messages gjson.Result) {
 
 // text walks a prompt or a message's content: a string, a list of strings, of
 // token numbers, or of parts. Parts that are not text count by their JSON.
-func (t *canonical) text(v gjson.Result) {
+func (t *canonical) text(v scan.Value) {
 	switch {
-	case v.Type == gjson.String:
-		t.write(v.Str)
-	case v.IsArray():
-		v.ForEach(func(_, part gjson.Result) bool {
-			switch text := part.Get("text"); {
-			case part.Type == gjson.String:
-				t.write(part.Str)
-			case part.IsObject() && text.Type == gjson.String:
-				t.write(text.Str)
-			case part.IsObject() && len(part.Raw) > partBytes:
-				t.standIn(part.Raw)
-			default:
-				t.write(part.Raw)
-				t.write(",")
-			}
+	case scan.IsString(v.Raw):
+		scan.Text(v.Raw, t.write)
+	case scan.IsArray(v.Raw):
+		t.doc.Each(v, func(part scan.Value) bool {
+			t.part(part)
 			return true
 		})
-	case v.Type == gjson.Null:
+	case v.Raw != "null":
+		t.write(v.Raw)
+	}
+}
+
+func (t *canonical) part(v scan.Value) {
+	text := v.Raw
+	if scan.IsObject(v.Raw) {
+		text = t.doc.Member(v, "text").Raw
+	}
+	switch {
+	case scan.IsString(text):
+		scan.Text(text, t.write)
+	case scan.IsObject(v.Raw) && len(v.Raw) > partBytes:
+		t.standIn(v.Raw)
 	default:
 		t.write(v.Raw)
+		t.write(",")
 	}
 }
 

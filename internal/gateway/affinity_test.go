@@ -9,7 +9,7 @@ import (
 )
 
 // affine returns the affinity of a body.
-func affine(t *testing.T, op operation, body string, header ...string) affinity {
+func affine(t *testing.T, op *operation, body string, header ...string) affinity {
 	t.Helper()
 	p, e := peek(op, body)
 	if e != nil {
@@ -19,7 +19,7 @@ func affine(t *testing.T, op operation, body string, header ...string) affinity 
 	for i := 0; i < len(header); i += 2 {
 		h.Set(header[i], header[i+1])
 	}
-	return affinityOf(op, p, "", h, []string{"x-session-id", "X-Conversation"})
+	return affinityOf(op, p, p.model, "", h, []string{"x-session-id", "X-Conversation"})
 }
 
 func chatBody(messages string, fields ...string) string {
@@ -113,7 +113,7 @@ func TestKeysInOrder(t *testing.T) {
 		}
 	}
 	p, _ := peek(chat, body(user, "a"))
-	x, y := affinityOf(chat, p, "", nil, nil), affinityOf(chat, p, "lora", nil, nil)
+	x, y := affinityOf(chat, p, "m", "", nil, nil), affinityOf(chat, p, "m", "lora", nil, nil)
 	if x.key == y.key || len(x.blocks) > 0 && x.blocks[0] == y.blocks[0] {
 		t.Error("adapters share a key")
 	}

@@ -101,15 +101,18 @@ func (x *exchange) conclude(t try, worker string, took time.Duration, span telem
 	span.End(t.result)
 }
 
+// headerRoom is for the header fields that a request gets on its way.
+const headerRoom = 4
+
 // outgoing returns the header fields that the worker gets.
 func (x *exchange) outgoing(a *pool.Assignment, member fleet.Member) http.Header {
-	header := forwardable(x.r.Header, true)
+	header := forward(make(http.Header, len(x.r.Header)+headerRoom), x.r.Header, true)
 	header.Set("X-Request-Id", x.id)
 	if _, ok := header["User-Agent"]; !ok {
 		header["User-Agent"] = nil // none, instead of the transport's own
 	}
 	member.Decorate(header)
-	if rank := a.Rank(); rank > 0 {
+	if rank := a.Rank(); rank > 0 && header.Get("X-Data-Parallel-Rank") == "" { // a worker that is a rank has said so
 		header.Set("X-Data-Parallel-Rank", strconv.Itoa(rank-1))
 	}
 	return header
@@ -118,7 +121,7 @@ func (x *exchange) outgoing(a *pool.Assignment, member fleet.Member) http.Header
 func (x *exchange) describe(a *pool.Assignment, m fleet.Member) telemetry.Attempt {
 	port, _ := strconv.Atoi(m.URL.Port())
 	return telemetry.Attempt{
-		Operation: string(x.op), Provider: provider, Model: x.peeked.model, Stream: x.peeked.stream, MaxTokens: x.peeked.maxTokens,
+		Operation: x.op.name, Provider: provider, Model: m.NameOf(x.model), Stream: x.peeked.stream, MaxTokens: x.peeked.maxTokens,
 		Worker: m.ID, Address: m.URL.Hostname(), Port: port, Number: a.Receipt().Attempt,
 	}
 }
@@ -126,7 +129,7 @@ func (x *exchange) describe(a *pool.Assignment, m fleet.Member) telemetry.Attemp
 // member finds the worker among the fleet's.
 func (x *exchange) member(ref router.WorkerRef) (fleet.Member, bool) {
 	snapshot := x.workers.Snapshot()
-	pool, _, _ := snapshot.Lookup(x.peeked.model)
+	pool, _, _ := snapshot.Lookup(x.model)
 	members := snapshot.Pools()[pool]
 	i, ok := slices.BinarySearchFunc(members, ref.ID, func(m fleet.Member, id string) int { return strings.Compare(m.ID, id) })
 	if !ok {
@@ -161,11 +164,13 @@ func (x *exchange) unanswered(ctx context.Context, err error) try {
 		return try{outcome: router.Cancelled, result: telemetry.AttemptResult{Outcome: telemetry.AttemptCancelled, ErrorType: "cancelled"}}
 	}
 	t := try{retry: true, says: fleet.Broken, speaks: true, result: telemetry.AttemptResult{Outcome: telemetry.AttemptBroken}}
-	message := "the connection to the worker broke before it answered"
+	t.failure = upstreamError("worker_unreachable", "the connection to the worker broke before it answered", http.StatusBadGateway)
 	if says, ok := unreachable(err); ok {
 		t.says, t.result.Outcome = says, telemetry.AttemptConnect
-		message = "no connection to the worker could be made"
+		t.failure.message = "no connection to the worker could be made"
+		if tooLate(err) {
+			t.failure = upstreamError("timeout_connect", "no connection to the worker could be made within timeouts.connect", http.StatusGatewayTimeout)
+		}
 	}
-	t.failure = upstreamError("worker_unreachable", message, http.StatusBadGateway)
 	return t
 }

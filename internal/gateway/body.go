@@ -6,9 +6,11 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+	"unsafe"
 )
 
 // pace is how fast a client must be. Only tests have others than steady.
@@ -25,6 +27,13 @@ var steady = pace{grace: 15 * time.Second, rate: 4 << 10, stall: time.Minute}
 // trusted is how much of a body must have come before its Content-Length is
 // believed and room made for all of it.
 const trusted = 1 << 20
+
+// Room that is made for a body in which its end is looked for, in bytes, and for one
+// whose length is not said.
+const (
+	endRoom = 512
+	unknown = 2 << 10
+)
 
 // All bodies together may take so much memory: so many of the greatest size, or
 // so many bytes if that is more.
@@ -44,34 +53,32 @@ func (x *exchange) readBody() (string, *apiError) {
 		return "", tooLarge(limit)
 	}
 	from := http.MaxBytesReader(x.w, x.r.Body, limit)
-	buf := x.buffers.take()
-	defer x.buffers.put(buf)
-	text := new(strings.Builder)
-	text.Grow(int(min(max(length, 0), trusted)))
+	text := make([]byte, 0, min(max(length, unknown), trusted)+endRoom)
 	for {
-		x.hurry(text.Len())
-		n, err := from.Read(buf[:])
-		if grown := int64(text.Len() + n); grown > x.held {
-			if grown > trusted && length > grown {
-				grown = length
-				whole := new(strings.Builder)
-				whole.Grow(int(length))
-				whole.WriteString(text.String())
-				text = whole
-			}
-			if !x.hold(grown) {
-				return "", &apiError{status: http.StatusServiceUnavailable, kind: "server_error", code: "overloaded",
-					message: "the bodies of other requests fill the gateway's memory", retryAfter: time.Second}
-			}
+		if len(text) > 0 || x.cfg.Timeouts.Total < x.pace.grace { // patient has given it that
+			x.hurry(len(text))
 		}
-		text.Write(buf[:n])
+		n, err := from.Read(text[len(text):cap(text)])
+		text = text[:len(text)+n]
+		needed := len(text)
+		if needed > trusted && int(length) > needed {
+			needed = int(length)
+		}
+		if !x.hold(int64(needed)) {
+			return "", &apiError{status: http.StatusServiceUnavailable, kind: "server_error", code: "overloaded",
+				message: "the bodies of other requests fill the gateway's memory", retryAfter: time.Second}
+		}
 		switch {
 		case err == io.EOF:
 			_ = x.control.SetReadDeadline(time.Time{})
-			return text.String(), nil
+			return unsafe.String(unsafe.SliceData(text), len(text)), nil // nobody writes to it any more
 		case err != nil:
 			return "", unread(err, limit)
 		}
+		if whole := needed + endRoom; needed > len(text) && cap(text) < whole {
+			text = append(make([]byte, 0, whole), text...)
+		}
+		text = slices.Grow(text, endRoom)
 	}
 }
 
@@ -90,7 +97,7 @@ func encoding(h http.Header) *apiError {
 	for _, v := range h["Content-Encoding"] {
 		if v != "" && !strings.EqualFold(v, "identity") {
 			return &apiError{status: http.StatusUnsupportedMediaType, kind: "invalid_request_error", code: "unsupported_encoding",
-				message: "encoded request bodies are not accepted; send the JSON as it is"}
+				message: "encoded request bodies are not accepted; send the body as it is"}
 		}
 	}
 	return nil
@@ -119,6 +126,9 @@ func unread(err error, limit int64) *apiError {
 // hold counts the exchange's body as so many bytes of memory. It reports false,
 // and changes nothing, if that is more than there is room for.
 func (x *exchange) hold(n int64) bool {
+	if n == x.held {
+		return true
+	}
 	if x.inMemory.Add(n-x.held) > x.room {
 		x.inMemory.Add(x.held - n)
 		return false
@@ -137,26 +147,50 @@ func (x *exchange) drop() {
 // read or closed: an answer may be relayed for a long time after that.
 type replay struct {
 	mu   sync.Mutex // a transport may close while it reads
-	left string
+	left []string   // of its own
 }
 
 // Read reads on.
-func (r *replay) Read(b []byte) (int, error) {
+func (r *replay) Read(b []byte) (n int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	n := copy(b, r.left)
-	if r.left = r.left[n:]; r.left != "" {
-		return n, nil
+	for len(r.left) > 0 {
+		if n == len(b) {
+			return n, nil
+		}
+		m := copy(b[n:], r.left[0])
+		n += m
+		if r.left[0] = r.left[0][m:]; r.left[0] == "" {
+			r.left[0] = "" // not the empty end of the text, which would keep it
+			r.left = r.left[1:]
+		}
 	}
-	r.left = "" // not the empty end of the text, which would keep it
+	r.left = nil
 	return n, io.EOF
+}
+
+// WriteTo writes what is left.
+func (r *replay) WriteTo(w io.Writer) (n int64, err error) {
+	r.mu.Lock()
+	left := r.left
+	r.left = nil
+	r.mu.Unlock()
+	for i := range left {
+		m, err := io.WriteString(w, left[i])
+		left[i] = ""
+		n += int64(m)
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
 }
 
 // Close drops what is left.
 func (r *replay) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.left = ""
+	r.left = nil
 	return nil
 }
 

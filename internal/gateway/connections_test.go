@@ -16,7 +16,7 @@ import (
 // A worker may announce that it keeps a connection and close it behind a
 // streamed answer, as llama.cpp does. No client sees that.
 func TestConnectionsClosedByTheWorker(t *testing.T) {
-	const requests, connections = 500, 16
+	const requests, connections = 1000, 32
 	var closed atomic.Int64
 	serve := func(c net.Conn, _ *http.Request, body []byte) bool {
 		if strings.Contains(string(body), `"stream":true`) {
@@ -34,11 +34,14 @@ func TestConnectionsClosedByTheWorker(t *testing.T) {
 	for range connections {
 		all.Go(func() {
 			for n := next.Add(1); n <= requests; n = next.Add(1) {
-				body := hello
-				if n%2 == 0 {
+				path, body := "/v1/chat/completions", hello
+				switch n % 4 {
+				case 0, 2:
 					body = streamed
+				case 1:
+					path, body = "/v1/embeddings", wanted["/v1/embeddings"]
 				}
-				resp, text, err := w.try(t.Context(), "/v1/chat/completions", body)
+				resp, text, err := w.try(t.Context(), path, body)
 				if err != nil || resp.StatusCode != http.StatusOK || n%2 == 0 && !strings.HasSuffix(text, "[DONE]\n\n") {
 					failed.Add(1)
 					t.Errorf("request %d: %v %v %s", n, err, resp, text)
@@ -97,6 +100,40 @@ func TestEveryKeptConnectionIsStale(t *testing.T) {
 	}
 	if got := len(f.seen()); got != 3*n {
 		t.Errorf("%d requests reached the worker, want %d lost ones among %d", got, n, 3*n)
+	}
+	w.idle()
+}
+
+// Connections to workers are used again, however many requests run at once.
+func TestConnectionsAreReused(t *testing.T) {
+	const requests, parallel = 2000, 32
+	f := newFake(t, answerJSON)
+	w := newWorld(t, nil, f)
+	client := &http.Transport{MaxIdleConnsPerHost: parallel}
+	defer client.CloseIdleConnections()
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range parallel {
+		all.Go(func() {
+			for next.Add(1) <= requests {
+				req, err := http.NewRequest(http.MethodPost, w.URL+"/v1/chat/completions", strings.NewReader(hello))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				resp, err := client.RoundTrip(req)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				io.Copy(io.Discard, resp.Body)
+				resp.Body.Close()
+			}
+		})
+	}
+	all.Wait()
+	if n := f.conns.Load(); n > requests/20 {
+		t.Errorf("the worker saw %d connections for %d requests", n, requests)
 	}
 	w.idle()
 }

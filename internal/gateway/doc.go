@@ -2,9 +2,11 @@
 // requests, peeks at their bodies once, asks a pool for a worker, forwards the
 // bytes and relays the answer as it comes.
 //
-// Reading order: server.go (routes), patient.go (limits for clients), serve.go
-// (the life of a request at this edge), body.go, peek.go and affinity.go (what is
-// read of a request), attempt.go, send.go and watch.go (one attempt at a worker),
-// relay.go (its answer), events.go, usage.go and plain.go (what is read of it),
-// headers.go, errors.go, models.go.
+// Reading order: server.go and operation.go (routes), listen.go and patient.go
+// (protocols and limits for clients), serve.go (the life of a request at this
+// edge), body.go, peek.go, form.go and affinity.go (what is read of a request),
+// edit.go (what is changed in it), attempt.go, send.go, watch.go and budget.go
+// (attempts at workers), relay.go (an answer), events.go, typed.go, usage.go and
+// plain.go (what is read of it), unasked.go (what is taken out of it), headers.go,
+// errors.go, models.go.
 package gateway

@@ -19,11 +19,13 @@ type apiError struct {
 	message    string
 	retryAfter time.Duration
 	last       bool // nothing more can be read from the client's connection
+	typed      bool // for a client that looks for the type of all it gets
 }
 
 func (e *apiError) Error() string { return e.message }
 
 type errorBody struct {
+	Type  string `json:"type,omitempty"` // Anthropic's mark of an error
 	Error struct {
 		Message string  `json:"message"`
 		Type    string  `json:"type"`
@@ -34,6 +36,9 @@ type errorBody struct {
 
 func (e *apiError) body() []byte {
 	var b errorBody
+	if e.typed {
+		b.Type = "error"
+	}
 	b.Error.Message, b.Error.Type, b.Error.Code = e.message, e.kind, e.code
 	if e.param != "" {
 		b.Error.Param = &e.param

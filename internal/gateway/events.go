@@ -20,6 +20,7 @@ const maxFinishes = 16
 // generated token is, what usage says, whether it ended as it should. It only
 // looks; the bytes are relayed as they are, however they are cut.
 type events struct {
+	typed    bool   // each event says its type
 	line     []byte // an incomplete line
 	skipping bool   // the rest of a line that was too long
 	tokens   int    // events that carried generated content
@@ -86,6 +87,12 @@ func (e *events) read(line []byte) {
 	if bytes.Equal(data, []byte("[DONE]")) {
 		e.done = true
 		return
+	}
+	if e.typed {
+		if kind := gjson.GetBytes(data, "type"); kind.Type == gjson.String {
+			e.readTyped(kind.Str, gjson.ParseBytes(data))
+			return
+		}
 	}
 	switch {
 	case isError(data):

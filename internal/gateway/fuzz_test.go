@@ -17,7 +17,10 @@ func FuzzPeek(f *testing.F) {
 		f.Add(body)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		for _, op := range []operation{chat, completion, embeddings} {
+		for _, op := range operations {
+			if op.form {
+				continue
+			}
 			p, e := peek(op, body)
 			if e != nil {
 				if e.status != 400 || e.message == "" {
@@ -31,9 +34,9 @@ func FuzzPeek(f *testing.F) {
 			if p.model == "" || p.maxTokens < 0 {
 				t.Errorf("%+v", p)
 			}
-			a := affinityOf(op, p, "", http.Header{}, nil)
+			a := affinityOf(op, p, p.model, "", http.Header{}, nil)
 			again, _ := peek(op, strings.Clone(body))
-			b := affinityOf(op, again, "", http.Header{}, nil)
+			b := affinityOf(op, again, again.model, "", http.Header{}, nil)
 			if a.key == 0 || a.key != b.key || len(a.blocks) > maxBlocks || a.bytes < blockBytes*len(a.blocks) {
 				t.Errorf("affinity %+v, again %+v", a, b)
 			}
@@ -66,9 +69,9 @@ func FuzzEvents(f *testing.F) {
 	})
 }
 
-// FuzzForwardable holds that nothing of one connection, no credential and no
+// FuzzForward holds that nothing of one connection, no credential and no
 // header of the gateway's own passes, in whatever way it is written.
-func FuzzForwardable(f *testing.F) {
+func FuzzForward(f *testing.F) {
 	f.Add("connection", "x-a, X-B", "X-A", "1")
 	f.Add("AUTHORIZATION", "Bearer x", "x-gatewayd-worker", "w0")
 	f.Add("Proxy-anything", "x", "keep-alive", "x")
@@ -90,7 +93,7 @@ func FuzzForwardable(f *testing.F) {
 			return false
 		}
 		for _, toWorker := range []bool{true, false} {
-			for name := range forwardable(from, toWorker) {
+			for name := range forward(http.Header{}, from, toWorker) {
 				lower := strings.ToLower(name)
 				if named(name) || strings.HasPrefix(lower, "x-gatewayd-") || strings.HasPrefix(lower, "proxy-") || lower == "connection" || lower == "transfer-encoding" {
 					t.Errorf("%q passed (to worker: %v)", name, toWorker)

@@ -1,8 +1,10 @@
 package gateway
 
 import (
+	"fmt"
 	"net/http"
 	"net/textproto"
+	"slices"
 	"strings"
 )
 
@@ -27,38 +29,58 @@ const (
 	forwarded = "X-Forwarded-" // what proxies before this one say of the client
 )
 
-// forwardable copies the headers that may pass on, from a client to a worker
-// or back. Headers that Connection names do not pass.
-func forwardable(from http.Header, toWorker bool) http.Header {
-	to := make(http.Header, len(from)+4)
-	drop := map[string]bool{}
+// stopped are the header fields that do not pass to workers, with whether they pass
+// to clients.
+var stopped = stops()
+
+func stops() map[string]bool {
+	m := map[string]bool{}
+	for _, name := range slices.Concat(secret, ours) {
+		m[name] = true
+	}
+	for _, name := range hopByHop {
+		m[name] = false
+	}
+	return m
+}
+
+// forward copies the header fields that may pass on, from a client to a worker or
+// back, and returns what they were copied to. Fields that Connection names do not
+// pass.
+func forward(to, from http.Header, toWorker bool) http.Header {
+	var drop map[string]bool
 	for _, v := range from["Connection"] {
 		for name := range strings.SplitSeq(v, ",") {
+			if drop == nil {
+				drop = map[string]bool{}
+			}
 			drop[textproto.CanonicalMIMEHeaderKey(strings.TrimSpace(name))] = true
 		}
 	}
 	for name, values := range from {
-		if !drop[name] && !strings.HasPrefix(name, own) && !strings.HasPrefix(name, proxies) {
+		back, known := stopped[name]
+		switch {
+		case drop[name], known && (toWorker || !back), strings.HasPrefix(name, own), strings.HasPrefix(name, proxies):
+		case toWorker && strings.HasPrefix(name, forwarded), !toWorker && name == "Set-Cookie":
+		default:
 			to[name] = values
 		}
 	}
-	for _, name := range hopByHop {
-		delete(to, name)
-	}
-	if !toWorker {
-		delete(to, "Set-Cookie")
-		return to
-	}
-	for _, name := range secret {
-		delete(to, name)
-	}
-	for _, name := range ours {
-		delete(to, name)
-	}
-	for name := range to {
-		if strings.HasPrefix(name, forwarded) {
-			delete(to, name)
+	return to
+}
+
+// tooMuch refuses a request whose header fields are larger than they may be. The
+// server beneath cuts off those that are far larger, in words of its own.
+func (s *Server) tooMuch(r *http.Request) *apiError {
+	size := len(r.RequestURI)
+	for name, values := range r.Header {
+		for _, v := range values {
+			size += len(name) + len(v) + len(": \r\n")
 		}
 	}
-	return to
+	if limit := int(s.cfg.Limits.HeaderBytes); size > limit {
+		return &apiError{status: http.StatusRequestHeaderFieldsTooLarge, kind: "invalid_request_error", code: "headers_too_large",
+			message: fmt.Sprintf("the request's header fields are larger than limits.header_bytes, %d bytes", limit)}
+	}
+	return nil
 }

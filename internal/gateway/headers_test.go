@@ -1,8 +1,14 @@
 package gateway
 
 import (
+	"bufio"
+	"fmt"
+	"net"
 	"net/http"
+	"strings"
 	"testing"
+
+	"gatewayd/internal/config"
 )
 
 func TestForwardable(t *testing.T) {
@@ -21,7 +27,7 @@ func TestForwardable(t *testing.T) {
 	for name, values := range kept {
 		client[name] = values
 	}
-	got := forwardable(client, true)
+	got := forward(http.Header{}, client, true)
 	for name := range got {
 		if kept[name] == nil {
 			t.Errorf("%s was passed on to a worker", name)
@@ -38,7 +44,7 @@ func TestForwardable(t *testing.T) {
 		"X-Gatewayd-Worker": {"w"}, "Set-Cookie": {"x"},
 		"Retry-After": {"3"}, "X-Ratelimit-Remaining-Tokens": {"7"}, "Content-Length": {"5"}, "Content-Type": {"text/plain"},
 	}
-	got = forwardable(worker, false)
+	got = forward(http.Header{}, worker, false)
 	for _, name := range []string{"Retry-After", "X-Ratelimit-Remaining-Tokens", "Content-Length", "Content-Type"} {
 		if got.Get(name) == "" {
 			t.Errorf("%s was not passed back", name)
@@ -87,6 +93,68 @@ func TestRequestID(t *testing.T) {
 		got := requestID(http.Header{"X-Request-Id": {id}})
 		if (got == id) != taken || got == "" || !harmless(got) {
 			t.Errorf("ID %q became %q", id, got)
+		}
+	}
+}
+
+// Header fields beyond the limit are refused in the API's own form.
+func TestHeadersThatAreTooLarge(t *testing.T) {
+	f := newFake(t, answerJSON)
+	w := newWorld(t, func(c *config.Config) { c.Limits.HeaderBytes = 8 << 10 }, f)
+	for _, path := range []string{"/v1/chat/completions", "/v1/models", "/nothing"} {
+		resp, text := w.post(path, hello, "X-Long", strings.Repeat("x", 9<<10))
+		if resp.StatusCode != http.StatusRequestHeaderFieldsTooLarge || !strings.Contains(text, `"code":"headers_too_large"`) || !strings.Contains(text, "limits.header_bytes") {
+			t.Errorf("%s: %s %s", path, resp.Status, text)
+		}
+	}
+	if resp, text := w.post("/v1/chat/completions", hello, "X-Long", strings.Repeat("x", 6<<10)); resp.StatusCode != http.StatusOK {
+		t.Errorf("within the limit: %s %s", resp.Status, text)
+	}
+	if n := len(f.seen()); n != 1 {
+		t.Errorf("%d requests reached the worker", n)
+	}
+}
+
+// What belongs to one connection passes in neither direction, however it is sent.
+func TestHopByHopHeadersOnTheWire(t *testing.T) {
+	f := newRaw(t, func(c net.Conn, r *http.Request, _ []byte) bool {
+		for _, name := range []string{"Connection", "Keep-Alive", "Te", "Trailer", "Upgrade", "Proxy-Foo", "X-Hop"} {
+			if v := r.Header[name]; v != nil {
+				t.Errorf("%s: %q reached the worker", name, v)
+			}
+		}
+		return writeRaw(c, "HTTP/1.1 200 OK\r\nConnection: \r\nConnection: x-hop\r\nX-Hop: 1\r\nKeep-Alive: timeout=5\r\nProxy-Foo: 1\r\nX-Kept: 1\r\nContent-Length: 2\r\n\r\n{}")
+	})
+	w := newWorld(t, nil, f)
+	c := w.dial()
+	fmt.Fprintf(c, "POST /v1/chat/completions HTTP/1.1\r\nHost: g\r\nConnection: \r\nConnection: x-hop, keep-alive\r\nX-Hop: 1\r\nKeep-Alive: timeout=5\r\nTE: trailers\r\nTrailer: X\r\nUpgrade: h2c\r\nProxy-Foo: 1\r\nContent-Length: %d\r\n\r\n%s", len(hello), hello)
+	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if h := resp.Header; resp.StatusCode != http.StatusOK || h.Get("X-Kept") != "1" || h["X-Hop"] != nil || h["Keep-Alive"] != nil || h["Proxy-Foo"] != nil || h["Connection"] != nil {
+		t.Errorf("%s %v", resp.Status, h)
+	}
+	w.idle()
+}
+
+// When a worker says when to come again, the client learns it, in its own words.
+func TestRetryAfterPasses(t *testing.T) {
+	for _, status := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
+		for _, when := range []string{"7", "Fri, 31 Dec 2027 23:59:59 GMT"} {
+			f := newFake(t, func(w http.ResponseWriter, _ *http.Request, _ []byte) {
+				for name, value := range map[string]string{"Retry-After": when, "X-Ratelimit-Limit-Tokens": "100", "X-Ratelimit-Reset-Tokens": "6m0s"} {
+					w.Header().Set(name, value)
+				}
+				w.WriteHeader(status)
+			})
+			w := newWorld(t, nil, f)
+			resp, _ := w.post("/v1/chat/completions", hello)
+			if h := resp.Header; resp.StatusCode != status || len(h["Retry-After"]) != 1 || h.Get("Retry-After") != when || h.Get("X-Ratelimit-Limit-Tokens") != "100" || h.Get("X-Ratelimit-Reset-Tokens") != "6m0s" {
+				t.Errorf("%s %v", resp.Status, h)
+			}
+			w.idle()
 		}
 	}
 }

@@ -11,12 +11,13 @@ type patient struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	stall   time.Duration
+	renewed time.Time
 }
 
 // patient bounds how long the client may leave the gateway waiting, in both
 // directions. Where that is not possible, nothing is bounded.
 func (s *Server) patient(w http.ResponseWriter, r *http.Request) http.ResponseWriter {
-	p := &patient{w, http.NewResponseController(w), s.pace.stall}
+	p := &patient{ResponseWriter: w, control: http.NewResponseController(w), stall: s.pace.stall}
 	if r.ContentLength != 0 {
 		_ = p.control.SetReadDeadline(time.Now().Add(s.pace.grace))
 	}
@@ -24,7 +25,14 @@ func (s *Server) patient(w http.ResponseWriter, r *http.Request) http.ResponseWr
 	return p
 }
 
-func (p *patient) renew() { _ = p.control.SetWriteDeadline(time.Now().Add(p.stall)) }
+// renew gives the client its time again, but for a small part that is not worth it.
+func (p *patient) renew() {
+	now := time.Now()
+	if now.Sub(p.renewed) > p.stall/64 {
+		p.renewed = now
+		_ = p.control.SetWriteDeadline(now.Add(p.stall))
+	}
+}
 
 // WriteHeader sends the head with what comes next.
 func (p *patient) WriteHeader(status int) {
@@ -40,7 +48,6 @@ func (p *patient) Write(b []byte) (int, error) {
 
 // FlushError sends what was written.
 func (p *patient) FlushError() error {
-	p.renew()
 	return p.control.Flush()
 }
 

@@ -3,6 +3,8 @@ package gateway
 import (
 	"strings"
 	"testing"
+
+	"gatewayd/internal/scan"
 )
 
 func TestPeek(t *testing.T) {
@@ -34,9 +36,9 @@ func TestDeepBodiesAreRefused(t *testing.T) {
 		body string
 		deep bool
 	}{
-		"deep":            {`{"model":"m","messages":[` + strings.Repeat("[", 2*maxDepth), true},
-		"deep and closed": {`{"model":"m","messages":` + strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth) + "}", true},
-		"at the limit":    {`{"model":"m","messages":` + strings.Repeat("[", maxDepth-1) + strings.Repeat("]", maxDepth-1) + "}", false},
+		"deep":            {`{"model":"m","messages":[` + strings.Repeat("[", 2*scan.MaxDepth), true},
+		"deep and closed": {`{"model":"m","messages":` + strings.Repeat("[", scan.MaxDepth) + strings.Repeat("]", scan.MaxDepth) + "}", true},
+		"at the limit":    {`{"model":"m","messages":` + strings.Repeat("[", scan.MaxDepth-1) + strings.Repeat("]", scan.MaxDepth-1) + "}", false},
 		"wide":            {`{"model":"m","messages":[` + strings.Repeat("[],", 100_000) + "[]]}", false},
 		"in a text":       {`{"model":"m","messages":["` + strings.Repeat(`[{\"`, 100_000) + `"]}`, false},
 	} {

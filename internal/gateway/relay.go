@@ -16,8 +16,11 @@ import (
 )
 
 const (
-	// relayBuffer is how much is read at once from a worker or a client, in bytes.
+	// relayBuffer is how much is read at once from a worker, in bytes.
 	relayBuffer = 32 << 10
+	// streamBuffer is the same of a stream that cannot be waited for, and keeps its
+	// buffer meanwhile.
+	streamBuffer = 4 << 10
 	// doneGrace is how long a stream may stay open behind its [DONE].
 	doneGrace = time.Second
 )
@@ -26,10 +29,14 @@ const (
 func (x *exchange) relay(ctx context.Context, s *sending, a *pool.Assignment, resp *http.Response) try {
 	defer resp.Body.Close()
 	x.drop()
-	x.head(resp, a.Worker().ID, a.Receipt())
 	p := passage{x: x, assignment: a, watch: s.watch, sent: x.sentAt(s)}
 	p.stream = isEventStream(resp.Header) && resp.StatusCode == http.StatusOK
 	p.opaque = !readable(resp.Header)
+	p.events.typed = x.op.typed
+	if p.stream && !p.opaque {
+		resp.Header.Del("Content-Length") // an error may come behind it, and usage be taken out
+	}
+	x.head(resp, a.Worker().ID, a.Receipt())
 	switch {
 	case p.stream && p.opaque:
 		s.watch.enter(flowing, time.Now().Add(x.cfg.Timeouts.TokenGap), errGap)
@@ -38,8 +45,9 @@ func (x *exchange) relay(ctx context.Context, s *sending, a *pool.Assignment, re
 	default:
 		s.watch.pause(headed)
 	}
-	if p.stream {
-		x.flush() // a client may wait for the head
+	p.from, _ = resp.Body.(arriving)
+	if p.stream && (p.from == nil || p.from.Buffered() == 0) {
+		p.headed = x.flush() == nil // nobody knows when more comes
 	}
 	err := p.copy(resp.Body)
 	x.telemetry.Metrics.Overhead(telemetry.StageRelay, p.busy)
@@ -48,10 +56,7 @@ func (x *exchange) relay(ctx context.Context, s *sending, a *pool.Assignment, re
 
 // head writes the status and the header fields of a worker's answer.
 func (x *exchange) head(resp *http.Response, worker string, r router.Receipt) {
-	h := x.w.Header()
-	for name, values := range forwardable(resp.Header, false) {
-		h[name] = values
-	}
+	h := forward(x.w.Header(), resp.Header, false)
 	h.Set("X-Request-Id", x.id)
 	if x.cfg.Headers.Expose {
 		h.Set("X-Gatewayd-Worker", worker)
@@ -79,16 +84,25 @@ func isEventStream(h http.Header) bool {
 	return err == nil && t == "text/event-stream"
 }
 
+// arriving is a body that can be waited for without a buffer.
+type arriving interface {
+	Await()        // until bytes have come, or the end
+	Buffered() int // bytes that have come
+}
+
 // passage is an answer on its way from a worker to the client.
 type passage struct {
 	x          *exchange
 	assignment *pool.Assignment
 	watch      *watch
 	sent       time.Time // when the worker had the request
+	from       arriving  // nil: the answer cannot be waited for
 	stream     bool
+	headed     bool // the client has got the head of a stream
 	opaque     bool // its bytes cannot be read
 	events     events
 	lines      lines     // of a stream
+	unasked    unasked   // usage in it
 	answer     answer    // if it is no stream
 	first      time.Time // token of a stream, bytes of any other answer
 	last       time.Time
@@ -99,23 +113,45 @@ type passage struct {
 
 // copy relays until the worker ends; nil is a clean end.
 func (p *passage) copy(from io.Reader) error {
-	buf := p.x.buffers.take()
-	defer p.x.buffers.put(buf)
+	var own []byte
+	if p.stream && p.from == nil {
+		own = make([]byte, streamBuffer)
+	}
 	for {
-		n, err := from.Read(buf[:])
-		if n > 0 {
-			p.last = time.Now()
-			werr := p.write(buf[:n])
-			p.busy += time.Since(p.last)
-			if werr != nil {
-				p.clientGone = true
-				return werr
-			}
-		}
-		if err != nil {
+		if err := p.some(from, own); p.clientGone {
+			return err
+		} else if err != nil {
 			return p.end(err)
 		}
 	}
+}
+
+// some relays what comes next through a buffer. Without an own one it takes one that
+// all share, a stream only when something has come: most of the time nothing does.
+func (p *passage) some(from io.Reader, buf []byte) error {
+	if buf == nil {
+		if p.stream {
+			p.from.Await()
+		}
+		shared := p.x.buffers.take()
+		defer p.x.buffers.put(shared)
+		buf = shared[:]
+	}
+	n, err := from.Read(buf)
+	if n == 0 {
+		return err
+	}
+	p.last = time.Now()
+	werr := p.write(buf[:n])
+	if p.stream && !p.headed && werr == nil { // it was held back
+		p.headed, werr = true, p.x.flush()
+	}
+	p.busy += time.Since(p.last)
+	if werr != nil {
+		p.clientGone = true
+		return werr
+	}
+	return err
 }
 
 // end says how the worker's bytes ended; a stream that has ended as it should may
@@ -130,7 +166,7 @@ func (p *passage) end(err error) error {
 
 // lastLine sends the last line of a stream, although the worker has not ended it.
 func (p *passage) lastLine() error {
-	rest := p.lines.rest()
+	rest := p.wanted(p.lines.rest())
 	if len(rest) == 0 {
 		return nil
 	}
@@ -144,6 +180,7 @@ func (p *passage) send(b []byte) error {
 	if _, err := p.x.w.Write(b); err != nil || !p.stream {
 		return err
 	}
+	p.headed = true
 	return p.x.flush()
 }
 
@@ -153,7 +190,7 @@ func (p *passage) send(b []byte) error {
 func (p *passage) write(b []byte) error {
 	out := b
 	if p.stream && !p.opaque {
-		out = p.lines.take(b)
+		out = p.wanted(p.lines.take(b))
 	}
 	if len(out) > 0 {
 		if err := p.send(out); err != nil {
@@ -176,6 +213,14 @@ func (p *passage) write(b []byte) error {
 		p.answer.keep(b)
 	}
 	return nil
+}
+
+// wanted takes out what the gateway, and not the client, asked for.
+func (p *passage) wanted(b []byte) []byte {
+	if p.x.peeked.asks == (edit{}) {
+		return b
+	}
+	return p.unasked.pass(b)
 }
 
 // look notes what has come of a stream. Comments are no token: they do not give
@@ -206,7 +251,7 @@ func (x *exchange) judge(ctx context.Context, p *passage, status int, err error)
 	}
 	t.says, t.speaks = fleet.Served, true
 	cause := context.Cause(ctx)
-	whole := err == nil && (p.events.done || !p.stream || p.opaque || x.op == embeddings)
+	whole := err == nil && (p.events.done || !p.stream || p.opaque || !x.op.ends)
 	switch {
 	case p.events.failed:
 		x.failure = upstreamError("worker_error", "the worker reported an error in its stream", http.StatusBadGateway)
@@ -227,6 +272,9 @@ func (x *exchange) judge(ctx context.Context, p *passage, status int, err error)
 		x.failure = t.failure
 		x.tell(p.stream && !p.opaque, t.failure)
 	}
+	if p.stream && !t.result.HasUsage {
+		x.telemetry.Metrics.Worker(x.worker).Estimated(x.estimate, p.events.tokens)
+	}
 	if t.outcome == router.Completed && t.result.HasUsage {
 		x.inference().Used(t.usage)
 		if p.stream && !p.first.IsZero() {
@@ -246,7 +294,7 @@ func (x *exchange) byStatus(t *try, status int) {
 	case status >= http.StatusInternalServerError:
 		t.outcome, t.says = router.Failed, fleet.Broken
 	case status == http.StatusNotFound:
-		x.log.Warn("a worker does not know a model that it lists", "request", x.id, "worker", x.worker, "model", x.peeked.model)
+		x.log.Warn("a worker does not know a model that it lists", "request", x.id, "worker", x.worker, "model", x.model)
 		t.refused, t.says = true, fleet.Missing
 	default:
 		t.refused, t.speaks = true, false
@@ -276,8 +324,11 @@ func (x *exchange) tell(stream bool, e *apiError) {
 		x.abort = true
 		return
 	}
-	// The blank line ends the worker's last event.
-	event := append([]byte("\n\ndata: "), e.body()...)
+	start := "\n\n" // the blank line ends the worker's last event
+	if e.typed = x.op.typed; e.typed {
+		start += "event: error\n"
+	}
+	event := append([]byte(start+"data: "), e.body()...)
 	if _, err := x.w.Write(append(event, "\n\n"...)); err == nil {
 		_ = x.flush()
 	}

@@ -13,6 +13,9 @@ import (
 	"gatewayd/internal/config"
 )
 
+// asking is a streamed request whose client wants to know the usage.
+const asking = `{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"hello"}]}`
+
 const usageEvent = `data: {"id":"c","choices":[],"usage":{"prompt_tokens":11,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":8}}}` + "\n\n"
 
 // counted checks the tokens in the metrics.
@@ -45,7 +48,7 @@ func TestUsageIsCounted(t *testing.T) {
 			io.WriteString(w, c.answer)
 		})
 		w := newWorld(t, nil, f)
-		if _, text := w.post("/v1/chat/completions", streamed); text != c.answer {
+		if _, text := w.post("/v1/chat/completions", asking); text != c.answer {
 			t.Errorf("%s: the client got %.200q", name, text)
 		}
 		w.idle()
@@ -80,7 +83,7 @@ func TestZippedAnswers(t *testing.T) {
 		io.WriteString(z, usageEvent+"data: [DONE]\n\n")
 	})
 	w := newWorld(t, nil, f)
-	req, err := http.NewRequest(http.MethodPost, w.URL+"/v1/chat/completions", strings.NewReader(streamed))
+	req, err := http.NewRequest(http.MethodPost, w.URL+"/v1/chat/completions", strings.NewReader(asking))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +158,7 @@ func TestAllChoicesComeBack(t *testing.T) {
 	})
 	w := newWorld(t, nil, f)
 	for _, stream := range []bool{false, true} {
-		body := fmt.Sprintf(`{"model":"m","n":4,"stream":%v,"stop":["a"],"logprobs":3,"tool_choice":"auto","response_format":{"type":"text"},"messages":[]}`, stream)
+		body := fmt.Sprintf(`{"model":"m","n":4,"stream":%v,"stream_options":{"include_usage":true},"stop":["a"],"logprobs":3,"tool_choice":"auto","response_format":{"type":"text"},"messages":[]}`, stream)
 		_, text := w.post("/v1/chat/completions", body)
 		for i := range 4 {
 			if !strings.Contains(text, fmt.Sprintf(`"index":%d`, i)) {
@@ -254,7 +257,7 @@ func TestByteByByte(t *testing.T) {
 		return ok && writeRaw(c, "0\r\n\r\n")
 	})
 	w := newWorld(t, nil, f)
-	if _, text := w.post("/v1/chat/completions", streamed); text != stream {
+	if _, text := w.post("/v1/chat/completions", asking); text != stream {
 		t.Errorf("the client got %q", text)
 	}
 	w.idle()

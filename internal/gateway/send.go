@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -54,7 +55,7 @@ func (x *exchange) send(ctx context.Context, s *sending) (*http.Response, error)
 
 // roundTrip sends the request once. stale says that it failed on a connection
 // that had served before, without a byte of an answer.
-func (x *exchange) roundTrip(ctx context.Context, s *sending, via *http.Transport) (resp *http.Response, stale bool, err error) {
+func (x *exchange) roundTrip(ctx context.Context, s *sending, via http.RoundTripper) (resp *http.Response, stale bool, err error) {
 	var reused, answered atomic.Bool
 	asked := time.Now()
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
@@ -65,12 +66,15 @@ func (x *exchange) roundTrip(ctx context.Context, s *sending, via *http.Transpor
 		WroteRequest:         func(i httptrace.WroteRequestInfo) { x.wrote(s, i.Err) },
 		GotFirstResponseByte: func() { answered.Store(true) },
 	})
-	body := func() (io.ReadCloser, error) { return &replay{left: x.body}, nil }
+	pieces, length := x.pieces(s.member), 0
+	for _, piece := range pieces {
+		length += len(piece)
+	}
 	req := (&http.Request{
-		Method: http.MethodPost, URL: endpoint(s.member.URL, x.op.path()), Header: s.header, Host: s.member.URL.Host,
-		ContentLength: int64(len(x.body)), GetBody: body,
+		Method: http.MethodPost, URL: endpoint(s.member.URL, x.op.path), Header: s.header, Host: s.member.URL.Host,
+		ContentLength: int64(length), Body: &replay{left: pieces},
+		GetBody: func() (io.ReadCloser, error) { return &replay{left: x.pieces(s.member)}, nil },
 	}).WithContext(traced)
-	req.Body, _ = body()
 	req.URL.RawQuery = withoutSecrets(x.r.URL.RawQuery)
 	resp, err = via.RoundTrip(req)
 	return resp, err != nil && reused.Load() && !answered.Load(), err
@@ -102,17 +106,6 @@ func endpoint(base *url.URL, path string) *url.URL {
 	return &u
 }
 
-func (o operation) path() string {
-	switch o {
-	case chat:
-		return "/v1/chat/completions"
-	case completion:
-		return "/v1/completions"
-	default:
-		return "/v1/embeddings"
-	}
-}
-
 // secretParameters are the query parameters that clients send keys in.
 var secretParameters = map[string]bool{"key": true, "api_key": true, "api-key": true, "apikey": true, "access_token": true, "token": true}
 
@@ -135,12 +128,23 @@ func withoutSecrets(query string) string {
 
 // unreachable says which kind of failed connection the error is, if it is one.
 func unreachable(err error) (fleet.Outcome, bool) {
-	var dial *net.OpError
+	var network *net.OpError
+	var certificate *tls.CertificateVerificationError
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return fleet.Refused, true
-	case errors.As(err, &dial) && dial.Op == "dial":
+	case errors.As(err, &certificate):
+		return fleet.Unreachable, true
+	case errors.As(err, &network) && network.Op != "dial":
+		return 0, false
+	case network != nil, tooLate(err): // at the connection, or at TLS
 		return fleet.Unreachable, true
 	}
 	return 0, false
+}
+
+// tooLate reports whether the error is a limit of time.
+func tooLate(err error) bool {
+	var limit net.Error
+	return errors.As(err, &limit) && limit.Timeout()
 }

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"gatewayd/internal/config"
 	"gatewayd/internal/pool"
 	"gatewayd/internal/telemetry"
 	"gatewayd/pkg/router"
@@ -23,13 +24,15 @@ type exchange struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	r       *http.Request
-	op      operation
+	op      *operation
 	id      string
 	start   time.Time
+	stop    context.CancelCauseFunc
 
 	body     string
 	held     int64 // bytes of memory that the body counts as
 	peeked   peeked
+	model    string // that the peeked one stands for, if it is an alias
 	affinity affinity
 	estimate int // prompt tokens, as guessed from the text; 0 before it was read
 
@@ -43,23 +46,23 @@ type exchange struct {
 	first    time.Time // first generated content of a stream, zero if none came
 	usage    router.Usage
 	counted  bool // by the worker
+	metrics  *telemetry.InferenceMetrics
 	abort    bool // cut the connection: the answer is incomplete and cannot say so
 }
 
 // serve answers one inference request.
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, route string, op operation) {
-	s.enter()
-	defer s.leave()
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, op *operation) {
+	ctx, stop := context.WithCancelCause(r.Context())
+	defer stop(nil)
 	x := &exchange{
-		Server: s, w: w, control: http.NewResponseController(w), r: r, op: op,
+		Server: s, w: w, control: http.NewResponseController(w), r: r, op: op, stop: stop,
 		id: w.Header().Get("X-Request-Id"), start: time.Now(), outcome: router.Failed,
 	}
-	ctx, cancel := context.WithTimeoutCause(r.Context(), s.cfg.Timeouts.Total, errTotal)
-	defer cancel()
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	defer context.AfterFunc(s.serving, func() { stop(errStop) })()
-	ctx, span := s.telemetry.StartServer(ctx, r, route)
+	s.enter(x)
+	defer s.leave(x)
+	defer time.AfterFunc(s.cfg.Timeouts.Total, func() { stop(errTotal) }).Stop()
+	ctx, span := s.telemetry.StartServer(ctx, r, op.path)
+	s.budget.request(x.start)
 	x.guarded(ctx)
 	x.drop()
 	x.record(span)
@@ -95,14 +98,20 @@ func (x *exchange) run(ctx context.Context) {
 		x.fail(e)
 		return
 	}
+	priority, e := x.priority()
+	if e != nil {
+		x.outcome = router.Refused
+		x.fail(e)
+		return
+	}
 	tokens := p.TokensPerByte()
 	x.estimate = int(float64(x.affinity.bytes) * tokens)
 	request := router.Request{
-		ID: x.id, Model: x.peeked.model, Adapter: adapter, Key: x.affinity.key,
+		ID: x.id, Model: x.model, Adapter: adapter, Key: x.affinity.key,
 		PromptTokens: x.estimate, MaxTokens: x.peeked.maxTokens,
-		Blocks: x.affinity.blocks, BlockTokens: max(1, int(blockBytes*tokens)),
+		Blocks: x.affinity.blocks, BlockTokens: max(1, int(blockBytes*tokens)), Priority: priority,
 	}
-	if x.op == embeddings {
+	if x.op.short {
 		request.MaxTokens = 1
 	}
 	a, err := p.Acquire(ctx, request)
@@ -120,16 +129,28 @@ func (x *exchange) accept() (*pool.Pool, string, *apiError) {
 		return nil, "", e
 	}
 	read := time.Now()
-	if x.peeked, e = peek(x.op, body); e != nil {
+	if x.op.form {
+		x.peeked, e = peekForm(x.r.Header.Get("Content-Type"), body)
+	} else {
+		x.peeked, e = peek(x.op, body)
+	}
+	if e != nil {
 		return nil, "", e
 	}
-	p, adapter, ok := x.pools.Lookup(x.peeked.model)
+	x.model = x.peeked.model
+	if real, ok := x.cfg.Aliases[x.model]; ok {
+		x.model = real
+	}
+	p, adapter, ok := x.pools.Lookup(x.model)
 	if !ok {
 		return nil, "", x.notServed()
 	}
-	x.affinity = affinityOf(x.op, x.peeked, adapter, x.r.Header, x.cfg.Headers.Session)
+	x.affinity = affinityOf(x.op, x.peeked, x.model, adapter, x.r.Header, x.cfg.Headers.Session)
 	// What is left of the peek must not hold on to the text of the body.
-	x.body, x.peeked = body, peeked{model: x.peeked.model, stream: x.peeked.stream, maxTokens: x.peeked.maxTokens}
+	x.body, x.peeked = body, peeked{model: x.peeked.model, stream: x.peeked.stream, maxTokens: x.peeked.maxTokens, named: x.peeked.named, asks: x.peeked.asks}
+	if x.cfg.Usage == config.UsagePassive {
+		x.peeked.asks = edit{}
+	}
 	x.telemetry.Metrics.Overhead(telemetry.StageParse, time.Since(read))
 	return p, adapter, nil
 }
@@ -140,7 +161,7 @@ func (x *exchange) notServed() *apiError {
 	if len(snapshot.Models()) == 0 {
 		return fromRefusal(router.Refusal{Code: router.NoWorker, Reason: "no worker has listed its models yet"})
 	}
-	if _, _, listed := snapshot.Lookup(x.peeked.model); listed {
+	if _, _, listed := snapshot.Lookup(x.model); listed {
 		return fromRefusal(router.Refusal{Code: router.NoWorker, Reason: "the gateway does not serve the model yet"})
 	}
 	return unknownModel(x.peeked.model)
@@ -164,9 +185,16 @@ func (x *exchange) attend(ctx context.Context, a *pool.Assignment) {
 			return
 		}
 		x.log.Debug("an attempt failed", "request", x.id, "worker", x.worker, "attempt", x.attempts, "error", t.failure.message)
+		unused, ok := x.budget.retry(time.Now())
+		if !ok {
+			x.telemetry.Metrics.RetryDenied()
+			x.lastAnswer(ctx, a, t, &pool.Refused{})
+			return
+		}
 		assigned = false
 		err := a.Retry(ctx)
 		if err != nil {
+			unused()
 			x.lastAnswer(ctx, a, t, err)
 			return
 		}
@@ -210,14 +238,19 @@ func (x *exchange) fail(e *apiError) {
 	if x.cfg.Headers.Expose && x.worker != "" {
 		x.w.Header().Set("X-Gatewayd-Worker", x.worker)
 	}
+	e.typed = x.op.typed
 	e.write(x.w)
 }
 
 func (x *exchange) flush() error { return x.control.Flush() }
 
-// inference returns the metrics of the model and operation.
+// inference returns the metrics of the operation and the model, which is known by the
+// first call.
 func (x *exchange) inference() *telemetry.InferenceMetrics {
-	return x.telemetry.Metrics.Inference(string(x.op), provider, x.peeked.model)
+	if x.metrics == nil {
+		x.metrics = x.telemetry.Metrics.Inference(x.op.name, provider, x.model)
+	}
+	return x.metrics
 }
 
 // record ends the span and counts the request.

@@ -252,6 +252,9 @@ func TestBrokenStreamSaysSo(t *testing.T) {
 			t.Errorf("%s: %d workers were called", name, n)
 		}
 		w.idle()
+		if n := w.metric("gatewayd_attempts_total", `outcome="broken"`); n != 1 {
+			t.Errorf("%s: the worker is blamed %v times", name, n)
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"net/http"
 	"path"
 	"strconv"
@@ -16,6 +15,7 @@ import (
 	"gatewayd/internal/pool"
 	"gatewayd/internal/record"
 	"gatewayd/internal/telemetry"
+	"gatewayd/internal/upstream"
 	"gatewayd/pkg/router"
 )
 
@@ -49,19 +49,19 @@ type Server struct {
 	telemetry *telemetry.Telemetry
 	log       hclog.Logger
 	recorder  *record.Recorder // nil: nobody writes requests down
-	transport *http.Transport
+	transport *upstream.Transport
 	fresh     *http.Transport // makes a new connection for every request
 	pace      pace
 	buffers   buffers
+	budget    budget       // of retries
 	room      int64        // for bodies, in bytes
 	inMemory  atomic.Int64 // bytes of bodies that take it
 	draining  atomic.Bool
-	serving   context.Context // ends with Stop
-	stop      context.CancelFunc
 
 	mu      sync.Mutex
-	running int           // inference requests
+	running map[*exchange]struct{}
 	idle    chan struct{} // closed while there are none
+	stopped bool
 }
 
 // New returns the handler of the API.
@@ -70,13 +70,13 @@ func New(o Options) *Server {
 		cfg: o.Config, pools: o.Pools, workers: o.Workers, telemetry: o.Telemetry,
 		log:       o.Logger.Named("gateway"),
 		recorder:  o.Recorder,
-		transport: newTransport(o.Config.Timeouts, o.Dial),
-		fresh:     newTransport(o.Config.Timeouts, o.Dial),
+		transport: newTransport(o.Config, o.Dial),
+		fresh:     newStandard(o.Config, o.Dial),
 		pace:      steady,
 		room:      max(heldBytes, heldBodies*int64(o.Config.Limits.BodyBytes)),
+		running:   map[*exchange]struct{}{},
 		idle:      make(chan struct{}),
 	}
-	s.serving, s.stop = context.WithCancel(context.Background())
 	s.fresh.DisableKeepAlives = true
 	close(s.idle)
 	return s
@@ -94,24 +94,35 @@ func (s *Server) Idle() <-chan struct{} {
 	return s.idle
 }
 
-func (s *Server) enter() {
+func (s *Server) enter(x *exchange) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.running++; s.running == 1 {
+	if s.running[x] = struct{}{}; len(s.running) == 1 {
 		s.idle = make(chan struct{})
+	}
+	if s.stopped {
+		x.stop(errStop)
 	}
 }
 
-func (s *Server) leave() {
+func (s *Server) leave(x *exchange) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.running--; s.running == 0 {
+	if delete(s.running, x); len(s.running) == 0 {
 		close(s.idle)
 	}
 }
 
-// Stop ends all requests that still run, each with an error for its client.
-func (s *Server) Stop() { s.stop() }
+// Stop ends all requests that still run, each with an error for its client, and
+// those that come later.
+func (s *Server) Stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopped = true
+	for x := range s.running {
+		x.stop(errStop)
+	}
+}
 
 // Close drops idle connections to workers.
 func (s *Server) Close() { s.transport.CloseIdleConnections() }
@@ -120,18 +131,23 @@ func (s *Server) Close() { s.transport.CloseIdleConnections() }
 // matter, and nothing is ever redirected.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w = s.patient(w, r)
-	route := path.Clean("/" + r.URL.Path)
+	route := r.URL.Path
+	if operations[route] == nil {
+		route = path.Clean("/" + route)
+	}
 	w.Header().Set("X-Request-Id", requestID(r.Header))
 	if s.draining.Load() {
 		w.Header().Set("Connection", "close")
 	}
+	if e := s.tooMuch(r); e != nil {
+		e.write(w)
+		return
+	}
+	if op := operations[route]; op != nil {
+		s.post(w, r, op)
+		return
+	}
 	switch route {
-	case "/v1/chat/completions":
-		s.post(w, r, route, chat)
-	case "/v1/completions":
-		s.post(w, r, route, completion)
-	case "/v1/embeddings":
-		s.post(w, r, route, embeddings)
 	case "/v1/models":
 		s.get(w, r, s.models)
 	case "/health", "/healthz":
@@ -144,16 +160,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		(&apiError{status: http.StatusNotFound, kind: "invalid_request_error", code: "not_found",
-			message: "there is nothing at this path; the API is /v1/chat/completions, /v1/completions, /v1/embeddings and /v1/models"}).write(w)
+			message: "there is nothing at this path; the API is " + paths()}).write(w)
 	}
 }
 
-func (s *Server) post(w http.ResponseWriter, r *http.Request, route string, op operation) {
+func (s *Server) post(w http.ResponseWriter, r *http.Request, op *operation) {
 	if r.Method != http.MethodPost {
 		wrongMethod(w, http.MethodPost)
 		return
 	}
-	s.serve(w, r, route, op)
+	s.serve(w, r, op)
 }
 
 func (s *Server) get(w http.ResponseWriter, r *http.Request, f http.HandlerFunc) {

@@ -65,6 +65,21 @@ func TestTimeoutsAreNamed(t *testing.T) {
 	}
 }
 
+// A worker that takes no connection in time is named as such.
+func TestConnectTimeoutIsNamed(t *testing.T) {
+	w := setup{
+		config: func(c *config.Config) { c.Limits.Attempts = 1 },
+		dial: func(context.Context, string, string) (net.Conn, error) {
+			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.ErrDeadlineExceeded}
+		},
+	}.world(t, newFake(t, answerJSON))
+	resp, text := w.post("/v1/chat/completions", hello)
+	if resp.StatusCode != http.StatusGatewayTimeout || !strings.Contains(text, `"code":"timeout_connect"`) || !strings.Contains(text, "timeouts.connect") {
+		t.Errorf("%s %s", resp.Status, text)
+	}
+	w.idle()
+}
+
 // The first token has to come within its time although comments come, and
 // although the head came late.
 func TestCommentsAreNoFirstToken(t *testing.T) {

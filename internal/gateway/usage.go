@@ -39,21 +39,29 @@ func (a *answer) usage() (router.Usage, bool) {
 	return tokens(gjson.ParseBytes(bytes.TrimLeft(a.kept[i+len(name):], " \t\r\n:")))
 }
 
-// readUsage reads OpenAI's usage object from a body or an event. Cached tokens
-// are -1 if the worker does not report them.
+// readUsage reads the usage object of a body or an event. Cached tokens are -1
+// if the worker does not report them.
 func readUsage(body []byte) (router.Usage, bool) { return tokens(gjson.GetBytes(body, "usage")) }
 
+// tokens reads a usage object: that of chat completions, of the Responses API, or
+// of Anthropic's Messages API, whose input tokens leave out those of the cache.
 func tokens(u gjson.Result) (router.Usage, bool) {
-	if !u.IsObject() {
+	input, output := u.Get("prompt_tokens"), u.Get("completion_tokens")
+	cached := u.Get("prompt_tokens_details.cached_tokens")
+	if !input.Exists() && !output.Exists() {
+		input, output = u.Get("input_tokens"), u.Get("output_tokens")
+		cached = u.Get("input_tokens_details.cached_tokens")
+	}
+	if !u.IsObject() || !input.Exists() && !output.Exists() {
 		return router.Usage{}, false
 	}
-	out := router.Usage{
-		PromptTokens: count(u.Get("prompt_tokens")),
-		OutputTokens: count(u.Get("completion_tokens")),
-		CachedTokens: -1,
+	out := router.Usage{PromptTokens: count(input), OutputTokens: count(output), CachedTokens: -1}
+	if cached.Type == gjson.Number {
+		out.CachedTokens = count(cached)
 	}
-	if c := u.Get("prompt_tokens_details.cached_tokens"); c.Type == gjson.Number {
-		out.CachedTokens = count(c)
+	if read := u.Get("cache_read_input_tokens"); read.Type == gjson.Number {
+		out.CachedTokens = count(read)
+		out.PromptTokens += out.CachedTokens + count(u.Get("cache_creation_input_tokens"))
 	}
 	return out, true
 }

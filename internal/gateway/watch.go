@@ -62,6 +62,7 @@ type watch struct {
 	mu    sync.Mutex
 	phase phase
 	timer *time.Timer // nil until the first limit
+	armed time.Time   // when it strikes, zero: not at all
 	due   time.Time
 	why   error
 }
@@ -74,11 +75,15 @@ func (w *watch) enter(p phase, due time.Time, why error) {
 		return
 	}
 	w.phase, w.due, w.why = p, due, why
-	if w.timer == nil {
+	switch {
+	case w.timer == nil:
 		w.timer = time.AfterFunc(time.Until(due), w.fire)
-		return
+	case !w.armed.IsZero() && !due.Before(w.armed):
+		return // the timer goes on to it when it strikes
+	default:
+		w.timer.Reset(time.Until(due))
 	}
-	w.timer.Reset(time.Until(due))
+	w.armed = due
 }
 
 // pause begins a phase without a limit.
@@ -88,18 +93,24 @@ func (w *watch) pause(p phase) {
 	if p < w.phase {
 		return
 	}
-	w.phase, w.why = p, nil
+	w.phase, w.why, w.armed = p, nil, time.Time{}
 	if w.timer != nil {
 		w.timer.Stop()
 	}
 }
 
-// fire cancels the attempt, unless its limit was moved at the last moment.
+// fire cancels the attempt, unless its limit was moved.
 func (w *watch) fire() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.why != nil && !time.Now().Before(w.due) {
+	w.armed = time.Time{}
+	switch {
+	case w.why == nil:
+	case !time.Now().Before(w.due):
 		w.cancel(w.why)
+	default:
+		w.timer.Reset(time.Until(w.due))
+		w.armed = w.due
 	}
 }
 

@@ -36,47 +36,6 @@ func (t tests) Run() int {
 	return t.M.Run()
 }
 
-// fake is a scripted worker: health and models work, inference does as told.
-type fake struct {
-	*httptest.Server
-	mu       sync.Mutex
-	requests []seenRequest
-	answer   func(w http.ResponseWriter, r *http.Request, body []byte)
-}
-
-type seenRequest struct {
-	path   string
-	header http.Header
-	body   []byte
-}
-
-func newFake(t testing.TB, answer func(w http.ResponseWriter, r *http.Request, body []byte)) *fake {
-	f := &fake{answer: answer}
-	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/health":
-		case "/v1/models":
-			io.WriteString(w, `{"object":"list","data":[{"id":"m","object":"model"}]}`)
-		case "/v1/chat/completions", "/v1/completions", "/v1/embeddings":
-			body, _ := io.ReadAll(r.Body)
-			f.mu.Lock()
-			f.requests = append(f.requests, seenRequest{r.URL.RequestURI(), r.Header.Clone(), body})
-			f.mu.Unlock()
-			f.answer(w, r, body)
-		default:
-			http.NotFound(w, r)
-		}
-	}))
-	t.Cleanup(f.Close)
-	return f
-}
-
-func (f *fake) seen() []seenRequest {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return append([]seenRequest(nil), f.requests...)
-}
-
 // world is a gateway in front of fakes, without strategies.
 type world struct {
 	*httptest.Server
@@ -94,6 +53,7 @@ type setup struct {
 	telemetry *telemetry.Telemetry
 	workers   func(Workers) Workers // stands before the fleet
 	recorder  *record.Recorder
+	dial      Dial
 }
 
 func newWorld(t testing.TB, change func(*config.Config), workers ...*fake) *world {
@@ -127,7 +87,7 @@ func (s setup) world(t testing.TB, workers ...*fake) *world {
 		t.Fatal(err)
 	}
 	changed := make(chan struct{}, 1)
-	fl, err := fleet.New(specs, fleet.Options{Probe: cfg.Probe, Breaker: cfg.Breaker, OnChange: func(s *fleet.Snapshot) {
+	fl, err := fleet.New(specs, fleet.Options{Probe: cfg.Probe, Breaker: cfg.Breaker, WorkerCAs: cfg.TLS.WorkerCAs, OnChange: func(s *fleet.Snapshot) {
 		set.Update(s)
 		select {
 		case changed <- struct{}{}:
@@ -142,12 +102,19 @@ func (s setup) world(t testing.TB, workers ...*fake) *world {
 	if s.workers != nil {
 		behind = s.workers(fl)
 	}
-	w.gateway = New(Options{Config: cfg, Pools: set, Workers: behind, Telemetry: tele, Recorder: s.recorder,
+	w.gateway = New(Options{Config: cfg, Pools: set, Workers: behind, Telemetry: tele, Recorder: s.recorder, Dial: s.dial,
 		Logger: hclog.New(&hclog.LoggerOptions{Output: w.log, Level: hclog.Debug})})
 	if s.pace != nil {
 		w.gateway.pace = *s.pace
 	}
-	w.Server = httptest.NewServer(w.gateway)
+	w.Server = httptest.NewUnstartedServer(w.gateway)
+	Serves(w.Config, cfg)
+	if w.Config.TLSConfig == nil {
+		w.Start()
+	} else {
+		w.EnableHTTP2, w.TLS = true, w.Config.TLSConfig
+		w.StartTLS()
+	}
 	t.Cleanup(func() { w.Close(); fl.Close(); set.Close(); w.gateway.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -277,23 +244,6 @@ func (w *world) idle() {
 			w.t.Errorf("idle, but worker %s has %d in flight and %d tokens queued", m.ID, m.Load.InFlight, m.Load.QueuedTokens)
 		}
 	}
-}
-
-// gone returns the address of a worker that refuses connections when asked for
-// inference: it is healthy until break is called.
-func breakable(t *testing.T, f *fake) (broken *fake, breakIt func()) {
-	inner := f.Config.Handler
-	var off sync.Once
-	down := make(chan struct{})
-	f.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case <-down:
-			panic(http.ErrAbortHandler)
-		default:
-			inner.ServeHTTP(w, r)
-		}
-	})
-	return f, func() { off.Do(func() { close(down) }) }
 }
 
 func parse(t *testing.T, u string) *url.URL {

@@ -19,6 +19,7 @@ func (r *Refused) Error() string { return r.Code.String() + ": " + r.Reason }
 type Assignment struct {
 	pool *Pool
 	step router.Step
+	echo *echo
 }
 
 // Worker returns the worker to send the request to.
@@ -34,7 +35,11 @@ func (a *Assignment) Receipt() router.Receipt { return a.step.Receipt }
 // queue as needed. It fails with *Refused, or with the context's error when
 // the client goes away.
 func (p *Pool) Acquire(ctx context.Context, r router.Request) (*Assignment, error) {
-	return p.follow(ctx, func(c *router.Core, now router.Time) router.Step { return c.Arrive(now, r) })
+	a, err := p.follow(ctx, func(c *router.Core, now router.Time) router.Step { return c.Arrive(now, r) })
+	if err == nil {
+		a.echo = p.cfg.audience.see(p.name, r, a.Worker().ID)
+	}
+	return a, err
 }
 
 // Retry gives up the worker before any byte of its answer was used, and finds
@@ -46,6 +51,7 @@ func (a *Assignment) Retry(ctx context.Context) error {
 		return c.Retry(now, a.step.Ticket)
 	})
 	if err != nil {
+		a.echo.end(router.Ending{Outcome: router.Failed})
 		return err
 	}
 	p.cfg.Telemetry.Metrics.Retried()
@@ -55,6 +61,7 @@ func (a *Assignment) Retry(ctx context.Context) error {
 
 // FirstToken reports that the worker's first token came.
 func (a *Assignment) FirstToken() {
+	a.echo.firstToken()
 	a.pool.with(func(c *router.Core, now router.Time) router.Step {
 		c.FirstToken(now, a.step.Ticket)
 		return router.Step{}
@@ -65,6 +72,7 @@ func (a *Assignment) FirstToken() {
 // canonical text; with the worker's usage it teaches the pool how many tokens
 // a byte makes.
 func (a *Assignment) Finish(e router.Ending, promptBytes int) {
+	a.echo.end(e)
 	a.pool.with(func(c *router.Core, now router.Time) router.Step {
 		a.pool.left(a.step.Worker.ID)
 		c.Finish(now, a.step.Ticket, e)
@@ -112,7 +120,7 @@ func (p *Pool) follow(ctx context.Context, begin func(c *router.Core, now router
 	switch s.Kind {
 	case router.DoDispatch:
 		w.decided(s)
-		return &Assignment{p, s}, nil
+		return &Assignment{pool: p, step: s}, nil
 	case router.DoRefuse:
 		span.End(telemetry.DecisionResult{Verdict: "refuse", Reason: s.Refusal.Code.String()})
 		m.Refused(s.Refusal.Code)

@@ -129,7 +129,7 @@ func TestClientLeaves(t *testing.T) {
 			w := newPool(t, func(c *Config) {
 				c.Core.AskDeadline, c.Core.MaxWait = time.Hour, 2*time.Hour
 				if name == "fetching" {
-					c.Store, c.Core.FetchDeadline = store, time.Hour
+					c.Store, c.Shared, c.SyncInterval, c.Core.FetchDeadline = store, true, 100*time.Millisecond, time.Hour
 				}
 			}, c.chain...)
 			defer w.Close()
@@ -170,7 +170,7 @@ func TestClientLeaves(t *testing.T) {
 func TestFetchIsBounded(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		store := &switched{Store: memory.New(memory.Options{})}
-		w := newPool(t, func(c *Config) { c.Store, c.Core.FetchDeadline = store, 2*time.Millisecond }, binding("one"), binding("two"))
+		w := newPool(t, func(c *Config) { c.Store, c.Shared, c.Core.FetchDeadline = store, true, 2*time.Millisecond }, binding("one"), binding("two"))
 		defer w.Close()
 		w.workers(0, 0)
 		pass(time.Second)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"gatewayd/internal/fleet"
 	"gatewayd/pkg/router"
 )
 
@@ -29,16 +30,21 @@ func (p *Pool) SetFleet(members []router.Member) error {
 	return err
 }
 
-// SetLoads stores scraped figures.
-func (p *Pool) SetLoads(loads map[string]router.Load) {
+// SetLoads stores scraped figures. Counters of a prefix cache count only if both
+// are known, and may be given again: only what has come since is new.
+func (p *Pool) SetLoads(loads []fleet.Load) {
 	skew := p.skew()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for id, l := range loads {
+	now := p.now()
+	for _, l := range loads {
 		for _, g := range []*router.Gauge{&l.Running, &l.Waiting, &l.KVUsed} {
 			shift(g, skew)
 		}
-		p.core.SetLoad(id, l.Running, l.Waiting, l.KVUsed)
+		p.core.SetLoad(l.ID, l.Running, l.Waiting, l.KVUsed)
+		if l.CacheQueries.Known && l.CacheHits.Known {
+			p.core.SetCacheUse(now, l.ID, l.CacheQueries.Value, l.CacheHits.Value)
+		}
 	}
 }
 
@@ -94,6 +100,19 @@ func (p *Pool) own() (loads []router.WorkerLoad, sent map[string]int) {
 		sent[m.ID] = p.sent[m.ID]
 	}
 	return loads, sent
+}
+
+// inFlight returns the requests that this pool has at each worker.
+func (p *Pool) inFlight() map[router.WorkerRef]int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := map[router.WorkerRef]int{}
+	for _, m := range p.core.Loads(p.now()) {
+		if n := p.sent[m.ID]; n > 0 {
+			out[router.WorkerRef{ID: m.ID, Incarnation: m.Incarnation}] = n
+		}
+	}
+	return out
 }
 
 // Carry tells the pool what its workers carry from other pools, in place of what

@@ -1,6 +1,8 @@
 package pool
 
 import (
+	"context"
+	"math"
 	"testing"
 	"time"
 
@@ -111,4 +113,41 @@ func TestMetricsOfAWorkerThatLeft(t *testing.T) {
 	if n := scrape(t, w.cfg.Telemetry.Metrics, telemetry.MetricWorkerUp, `"w0"`); n != 1 {
 		t.Errorf("the other one is up %v by metrics", n)
 	}
+}
+
+// TestReuseByCounters gives a planner what workers say of their prefix caches: only
+// what came since the reading before, of both counters, is new.
+func TestReuseByCounters(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		var told router.Reuse
+		w := newPool(t, func(c *Config) { c.Core.PlanInterval, c.Core.RateHalfLife = time.Second, 1000*time.Hour },
+			planning("plans", func(_ context.Context, in router.PlanInput) (router.Plan, error) {
+				told = in.Reuse
+				return router.Plan{}, nil
+			}))
+		defer w.Close()
+		w.workers(0, 0)
+		known := func(v float64) fleet.Figure { return fleet.Figure{Value: v, Known: true} }
+		for i, x := range []struct {
+			queries, hits, others fleet.Figure
+			want                  router.Reuse
+		}{
+			{known(1000), known(900), fleet.Figure{}, router.Reuse{}},                                 // before this gateway's time
+			{known(2000), known(1200), known(70), router.Reuse{By: router.ByScrape, Share: 0.3}},      // the other's queries without its hits
+			{known(2000), known(1200), fleet.Figure{}, router.Reuse{By: router.ByScrape, Share: 0.3}}, // the same reading
+			{fleet.Figure{}, known(1900), known(90), router.Reuse{By: router.ByScrape, Share: 0.3}},   // unknown is not zero
+			{known(100), known(90), fleet.Figure{}, router.Reuse{By: router.ByScrape, Share: 0.3}},    // the counters began anew
+			{known(1100), known(990), fleet.Figure{}, router.Reuse{By: router.ByScrape, Share: 0.6}},
+		} {
+			unknown := fleet.Gauges{Running: router.Unknown, Waiting: router.Unknown, KVUsed: router.Unknown}
+			w.SetLoads([]fleet.Load{
+				{ID: "w0", Gauges: unknown, CacheQueries: x.queries, CacheHits: x.hits},
+				{ID: "w1", Gauges: unknown, CacheQueries: x.others},
+			})
+			pass(2 * time.Second)
+			if told.By != x.want.By || math.Abs(told.Share-x.want.Share) > 1e-3 {
+				t.Errorf("reading %d: a planner is told %+v, want %+v", i, told, x.want)
+			}
+		}
+	})
 }

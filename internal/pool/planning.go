@@ -84,6 +84,7 @@ func (p *Pool) make(t router.PlanTask, fence uint64) {
 		p.planFailed(t, span, telemetry.PlanInvalid, err)
 		return
 	}
+	p.known[t.Link].planned.Store(true)
 	if fence > 0 {
 		if err := p.publish(ctx, t.Name, fence, &plan); err != nil {
 			p.planFailed(t, span, telemetry.PlanStale, err)

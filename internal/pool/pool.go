@@ -28,7 +28,7 @@ type Link struct {
 	Strategy Strategy
 }
 
-// Config sets up a Pool. Core.FetchDeadline is for a shared store only.
+// Config sets up a Pool.
 type Config struct {
 	Gateway string // this gateway's name among its peers
 	Core    router.Config
@@ -42,6 +42,8 @@ type Config struct {
 	PlanTimeout time.Duration
 	Telemetry   *telemetry.Telemetry
 	Logger      hclog.Logger
+
+	audience *audience // who is shown the requests; nil: nobody
 }
 
 // Pool gives workers of one base model to requests. It is safe for concurrent
@@ -57,6 +59,7 @@ type Pool struct {
 	stop  context.CancelFunc
 	ctx   context.Context
 	nudge chan struct{} // something changed: look at once what is to be done
+	heir  chan struct{} // closed when another pool has taken this one's place
 
 	writes  chan []router.Write
 	heard   map[string]bool              // peers as of the last exchange; sync's own
@@ -78,8 +81,9 @@ type Pool struct {
 
 // known is what is known of a link's strategy, for spans.
 type known struct {
-	info atomic.Pointer[router.Info]
-	plan atomic.Pointer[madePlan]
+	info    atomic.Pointer[router.Info]
+	plan    atomic.Pointer[madePlan]
+	planned atomic.Bool // this pool has had a valid plan made
 }
 
 // madePlan is the span of the making of a plan that is in force.
@@ -90,6 +94,16 @@ type madePlan struct {
 
 // New starts a pool. Close ends it.
 func New(cfg Config) (*Pool, error) {
+	p, err := build(cfg)
+	if err != nil {
+		return nil, err
+	}
+	p.start()
+	return p, nil
+}
+
+// build makes a pool that does nothing by itself yet.
+func build(cfg Config) (*Pool, error) {
 	cfg.Core.Links = nil
 	for _, l := range cfg.Chain {
 		cfg.Core.Links = append(cfg.Core.Links, l.Link)
@@ -97,6 +111,7 @@ func New(cfg Config) (*Pool, error) {
 	if cfg.Shared && cfg.Core.PeerLife == 0 {
 		cfg.Core.PeerLife = max(minPeerLife, leaseIntervals*cfg.SyncInterval)
 	}
+	cfg.Core.Alone = !cfg.Shared
 	core, err := router.New(cfg.Core)
 	if err != nil {
 		return nil, err
@@ -106,7 +121,7 @@ func New(cfg Config) (*Pool, error) {
 		cfg: cfg, name: cfg.Core.Pool, chain: cfg.Chain, core: core, ctx: ctx, stop: stop, began: time.Now(),
 		log:   cfg.Logger.Named("pool").With("pool", cfg.Core.Pool),
 		known: make([]known, len(cfg.Chain)),
-		nudge: make(chan struct{}, 1), writes: make(chan []router.Write, 256), refused: map[string]string{},
+		nudge: make(chan struct{}, 1), heir: make(chan struct{}), writes: make(chan []router.Write, 256), refused: map[string]string{},
 		waiters: map[uint64]chan router.Step{}, sent: map[string]int{},
 		depth: cfg.Telemetry.Metrics.Pool(cfg.Core.Pool),
 		solo:  !cfg.Shared,
@@ -116,15 +131,19 @@ func New(cfg Config) (*Pool, error) {
 		p.picks = append(p.picks, cfg.Telemetry.Metrics.Strategy(l.Name))
 	}
 	p.picks = append(p.picks, cfg.Telemetry.Metrics.Strategy(router.BuiltIn))
+	return p, nil
+}
+
+// start begins what the pool does by itself.
+func (p *Pool) start() {
 	p.run(p.tick)
-	if cfg.Shared {
-		p.run(p.write)
+	p.run(p.write)
+	if p.cfg.Shared {
 		p.run(p.sync)
 	} else {
-		cfg.Telemetry.Metrics.State.SetUp(true)
+		p.cfg.Telemetry.Metrics.State.SetUp(true)
 		p.depth.SetLeader(true)
 	}
-	return p, nil
 }
 
 func (p *Pool) run(f func()) { p.wg.Go(f) }
@@ -178,8 +197,8 @@ func (p *Pool) release(now router.Time) {
 		}
 	}
 	if n := p.core.Waiting(); n != p.waiting {
+		p.depth.AddQueued(n - p.waiting)
 		p.waiting = n
-		p.depth.SetQueued(n)
 	}
 	if writes := p.core.TakeWrites(nil); len(writes) > 0 {
 		select {
@@ -249,4 +268,4 @@ func (p *Pool) IsPlanner() bool {
 }
 
 // planner is IsPlanner with the lock held.
-func (p *Pool) planner() bool { return p.solo || p.fence > 0 }
+func (p *Pool) planner() bool { return !p.replaced() && (p.solo || p.fence > 0) }

@@ -77,7 +77,7 @@ func (s *Set) tryOptions(i int) error {
 
 // changed tells the metrics, the log and the pools what became of a process.
 func (s *Set) changed(i int, st plugin.State, restarted bool) {
-	m, name := s.cfg.Telemetry.Metrics, s.cfg.Strategies[i].Name
+	m, name := s.telemetry.Load().Metrics, s.cfg.Strategies[i].Name
 	m.SetPluginUp(name, st.Phase == plugin.Up)
 	if restarted {
 		m.PluginRestarted(name, "ended")
@@ -85,7 +85,7 @@ func (s *Set) changed(i int, st plugin.State, restarted bool) {
 	switch st.Phase {
 	case plugin.Up:
 		s.log.Info("strategy is up", "strategy", name, "pid", st.Pid, "restarts", st.Restarts)
-	case plugin.Down:
+	case plugin.Down, plugin.Quarantined:
 		if errors.Is(st.Err, context.Canceled) {
 			break // the gateway ends before it has begun
 		}
@@ -102,6 +102,9 @@ func (s *Set) changed(i int, st plugin.State, restarted bool) {
 	}
 	all.Wait()
 }
+
+// isUp reports whether a strategy's process serves.
+func (s *Set) isUp(i int) bool { return s.processes[i].State().Phase == plugin.Up }
 
 // pair is a pool with its instances.
 type pair struct {
@@ -137,7 +140,7 @@ func (s *Set) alignAll(name string, p *Pool, remotes []*remote) {
 func (s *Set) align(i int, name string, p *Pool, r *remote) {
 	r.aligning.Lock()
 	defer r.aligning.Unlock()
-	up := s.processes[i].State().Phase == plugin.Up
+	up := s.isUp(i)
 	if up {
 		if err := s.reach(r, i, name); err != nil {
 			up = false
@@ -164,7 +167,7 @@ func (s *Set) repair() {
 		}
 		for name, p := range s.pairs() {
 			for i, r := range p.remotes {
-				if r.instance.Load() == nil && s.processes[i].State().Phase == plugin.Up {
+				if r.instance.Load() == nil && s.isUp(i) {
 					s.align(i, name, p.Pool, r)
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +26,7 @@ type StrategySpec struct {
 	Name    string // unique in the chain
 	Process plugin.Spec
 	Options router.Options
+	File    os.FileInfo // of the executable, as it was when it was looked up; may be nil
 }
 
 // SetConfig sets up a Set.
@@ -38,6 +40,9 @@ type SetConfig struct {
 	PlanTimeout  time.Duration
 	Telemetry    *telemetry.Telemetry
 	Logger       hclog.Logger
+	// Trial begins the set for a Shadow, until Succeed: without metrics, and without
+	// a part in the shared state but to read facts.
+	Trial bool
 }
 
 // Set is all pools of a gateway and the processes of their strategies. One
@@ -50,8 +55,11 @@ type Set struct {
 	snapshot  atomic.Pointer[fleet.Snapshot]
 	running   sync.WaitGroup
 	stop      chan struct{}
+	telemetry atomic.Pointer[telemetry.Telemetry] // that the set speaks for now
+	audience  audience
 
 	updating sync.Mutex
+	trial    bool
 	opened   map[string][]*remote // by pool, one per strategy
 
 	measuring sync.Mutex
@@ -67,7 +75,11 @@ func NewSet(ctx context.Context, cfg SetConfig) (*Set, error) {
 	s := &Set{
 		cfg: cfg, log: cfg.Logger.Named("strategies"), stop: make(chan struct{}),
 		processes: make([]*plugin.Supervisor, len(cfg.Strategies)),
-		opened:    map[string][]*remote{}, workers: map[string]time.Time{},
+		opened:    map[string][]*remote{}, workers: map[string]time.Time{}, trial: cfg.Trial,
+	}
+	s.telemetry.Store(cfg.Telemetry)
+	if cfg.Trial {
+		s.telemetry.Store(telemetry.Off())
 	}
 	s.pools.Store(&map[string]*Pool{})
 	s.snapshot.Store(&fleet.Snapshot{})
@@ -113,7 +125,7 @@ func (s *Set) Update(snapshot *fleet.Snapshot) {
 	for _, m := range snapshot.Models() {
 		models = append(models, m.ID)
 	}
-	s.cfg.Telemetry.Metrics.AllowModels(models...)
+	s.telemetry.Load().Metrics.AllowModels(models...)
 	for name, p := range next {
 		if _, ok := snapshot.Pools()[name]; !ok {
 			s.retire(next, name, p)
@@ -128,11 +140,7 @@ func (s *Set) Update(snapshot *fleet.Snapshot) {
 			}
 			next[name] = p
 		}
-		members := make([]router.Member, 0, len(snapshot.Pools()[name]))
-		for _, m := range snapshot.Pools()[name] {
-			members = append(members, m.Member)
-		}
-		if err := next[name].SetFleet(members); err != nil {
+		if err := next[name].SetFleet(members(snapshot, name)); err != nil {
 			s.log.Error("a fleet was refused; the one before stays", "model", name, "error", err)
 		}
 	}
@@ -163,23 +171,35 @@ func (s *Set) open(name string, existing int) (*Pool, error) {
 	if existing >= maxPools {
 		return nil, fmt.Errorf("this gateway serves %d models already, its limit", maxPools)
 	}
-	cfg := Config{
-		Gateway: s.cfg.Gateway, Core: s.cfg.Core, Store: s.cfg.Store, Shared: s.cfg.Shared,
-		SyncInterval: s.cfg.SyncInterval, PlanTimeout: s.cfg.PlanTimeout, Telemetry: s.cfg.Telemetry, Logger: s.cfg.Logger,
-	}
-	cfg.Core.Pool = name
 	remotes := make([]*remote, len(s.cfg.Strategies))
-	for i, spec := range s.cfg.Strategies {
+	for i := range remotes {
 		remotes[i] = &remote{}
-		cfg.Chain = append(cfg.Chain, Link{router.Link{Name: spec.Name}, remotes[i]})
-	}
-	p, err := New(cfg)
-	if err != nil {
-		return nil, err
 	}
 	s.opened[name] = remotes
+	p, err := New(s.poolConfig(name, s.telemetry.Load()))
+	if err != nil {
+		delete(s.opened, name)
+		return nil, err
+	}
 	s.alignAll(name, p, remotes)
 	return p, nil
+}
+
+// poolConfig is how the pool of an opened model is set up.
+func (s *Set) poolConfig(name string, t *telemetry.Telemetry) Config {
+	cfg := Config{
+		Gateway: s.cfg.Gateway, Core: s.cfg.Core, Store: s.cfg.Store, Shared: s.cfg.Shared,
+		SyncInterval: s.cfg.SyncInterval, PlanTimeout: s.cfg.PlanTimeout, Telemetry: t, Logger: s.cfg.Logger,
+		audience: &s.audience,
+	}
+	cfg.Core.Pool = name
+	if s.trial {
+		cfg.Shared, cfg.Store = false, readOnly{s.cfg.Store}
+	}
+	for i, spec := range s.cfg.Strategies {
+		cfg.Chain = append(cfg.Chain, Link{router.Link{Name: spec.Name}, s.opened[name][i]})
+	}
+	return cfg
 }
 
 // Close ends all pools, then the strategies' processes. Requests should have

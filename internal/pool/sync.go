@@ -3,6 +3,7 @@ package pool
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"gatewayd/pkg/router"
@@ -24,11 +25,15 @@ const rateFloor = 1e-4
 func (p *Pool) sync() {
 	ticker := time.NewTicker(p.cfg.SyncInterval)
 	defer ticker.Stop()
-	defer p.resign()
 	for {
 		p.exchange()
 		select {
+		case <-p.heir: // it has the lease, under the same name
+			return
 		case <-p.ctx.Done():
+			if !p.replaced() {
+				p.resign()
+			}
 			return
 		case <-ticker.C:
 		}
@@ -43,7 +48,7 @@ func (p *Pool) exchange() {
 	m := p.cfg.Telemetry.Metrics.State
 	start := time.Now()
 	err := errors.Join(p.tell(ctx), p.hear(ctx), p.lease(ctx))
-	if p.ctx.Err() != nil {
+	if p.ctx.Err() != nil || p.replaced() {
 		return
 	}
 	m.SetUp(err == nil)
@@ -63,7 +68,7 @@ func (p *Pool) exchange() {
 	p.depth.SetLeader(leads)
 	switch {
 	case err != nil && !was:
-		p.log.Warn("shared state is away; this gateway goes on alone", "error", err)
+		p.log.Warn("shared state is away; this gateway goes on alone", "error", strings.ReplaceAll(err.Error(), "\n", "; "))
 		p.replan()
 	case err == nil && was:
 		p.log.Info("shared state is in use", "peers", len(p.Peers()))

@@ -19,6 +19,16 @@ func (t *tokens) learn(promptTokens, promptBytes int) {
 	t.ratio.Observe(promptTokens, promptBytes)
 }
 
+// takeOver continues what was learned elsewhere.
+func (t *tokens) takeOver(old *tokens) {
+	old.mu.Lock()
+	ratio := old.ratio
+	old.mu.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ratio = ratio
+}
+
 func (t *tokens) perByte() float64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()

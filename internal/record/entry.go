@@ -12,7 +12,7 @@ type Entry struct {
 	First   time.Time // first generated content of a stream; zero if none came
 	Ended   time.Time
 
-	Model  string // as the client named it
+	Model  string // that the client asked for; an alias is what it stands for
 	Tenant string // who asked, as Recorder.Tenant hides it
 	Key    uint64 // affinity key, 0 for none
 	Stream bool

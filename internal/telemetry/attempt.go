@@ -52,7 +52,7 @@ func (t *Telemetry) StartAttempt(ctx context.Context, a Attempt, upstream http.H
 		inject(ctx, upstream)
 		return ctx, AttemptSpan{}
 	}
-	ctx, span := t.tracer.Start(ctx, a.Operation, t.client...)
+	ctx, span := t.child(ctx, a.Operation, t.client)
 	inject(ctx, upstream)
 	if !span.IsRecording() {
 		return ctx, AttemptSpan{span}

@@ -31,7 +31,7 @@ func (t *Telemetry) StartDecision(ctx context.Context) (context.Context, Decisio
 	if t.tracer == nil {
 		return ctx, DecisionSpan{}
 	}
-	ctx, span := t.tracer.Start(ctx, SpanDecide, t.internal...)
+	ctx, span := t.child(ctx, SpanDecide, t.internal)
 	return ctx, DecisionSpan{span}
 }
 

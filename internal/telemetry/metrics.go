@@ -38,6 +38,7 @@ type Metrics struct {
 	registry *registry
 	requests *memo[requestKey, prometheus.Counter]
 	retries  prometheus.Counter
+	denied   prometheus.Counter
 	refusals *memo[router.RefusalCode, prometheus.Counter]
 	overhead [numStages]prometheus.Observer
 	spans    *prometheus.CounterVec
@@ -49,6 +50,8 @@ type Metrics struct {
 	strategies strategies
 	plans      plans
 	plugins    plugins
+	shadows    *memo[string, *ShadowMetrics]
+	reloads    reloads
 }
 
 type requestKey struct {
@@ -74,6 +77,7 @@ func NewMetrics(version string) *Metrics {
 			}
 			return requests.WithLabelValues(outcomeName(k.outcome), code)
 		}),
+		denied:  r.counter(MetricRetriesDenied, "Further attempts that were not made because too many had been made in the last seconds.").WithLabelValues(),
 		retries: r.counter(MetricRetries, "Attempts after the first one of a request.").WithLabelValues(),
 		refusals: newMemo(func(c router.RefusalCode) prometheus.Counter {
 			return refusals.WithLabelValues(refusalName(c))
@@ -90,6 +94,8 @@ func NewMetrics(version string) *Metrics {
 	m.plans = newPlans(r)
 	m.State = newState(r)
 	m.recorded = newRecorded(r)
+	m.shadows = newShadows(r)
+	m.reloads = newReloads(r)
 	m.spans = r.counter(MetricSpansDropped, "Spans that never reached the collector, by reason.", labelReason)
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
@@ -114,6 +120,10 @@ func (m *Metrics) RequestDone(o router.Outcome, code int) {
 
 // Retried records an attempt after a request's first one.
 func (m *Metrics) Retried() { m.retries.Inc() }
+
+// RetryDenied records that a request got no further attempt because the budget
+// for them was used up.
+func (m *Metrics) RetryDenied() { m.denied.Inc() }
 
 // Refused records that no worker was given to a request.
 func (m *Metrics) Refused(c router.RefusalCode) { m.refusals.of(min(c, router.NoAttempt+1)).Inc() }

@@ -91,22 +91,24 @@ const (
 const (
 	MetricBuildInfo = "gatewayd_build_info"
 
-	MetricRequests  = "gatewayd_requests_total"
-	MetricRetries   = "gatewayd_retries_total"
-	MetricRefusals  = "gatewayd_refusals_total"
-	MetricOverhead  = "gatewayd_overhead_seconds"
-	MetricQueue     = "gatewayd_queue_depth"
-	MetricQueueWait = "gatewayd_queue_wait_seconds"
+	MetricRequests      = "gatewayd_requests_total"
+	MetricRetries       = "gatewayd_retries_total"
+	MetricRetriesDenied = "gatewayd_retries_denied_total"
+	MetricRefusals      = "gatewayd_refusals_total"
+	MetricOverhead      = "gatewayd_overhead_seconds"
+	MetricQueue         = "gatewayd_queue_depth"
+	MetricQueueWait     = "gatewayd_queue_wait_seconds"
 
-	MetricAttempts      = "gatewayd_attempts_total"
-	MetricInFlight      = "gatewayd_in_flight"
-	MetricWorkerUp      = "gatewayd_worker_up"
-	MetricWorkerLoadAge = "gatewayd_worker_load_age_seconds"
-	MetricWorkerRunning = "gatewayd_worker_running_requests"
-	MetricWorkerWaiting = "gatewayd_worker_waiting_requests"
-	MetricWorkerKV      = "gatewayd_worker_kv_used_ratio"
-	MetricTokens        = "gatewayd_tokens_total"
-	MetricEnergy        = "gatewayd_energy_joules_total"
+	MetricAttempts       = "gatewayd_attempts_total"
+	MetricInFlight       = "gatewayd_in_flight"
+	MetricWorkerUp       = "gatewayd_worker_up"
+	MetricWorkerLoadAge  = "gatewayd_worker_load_age_seconds"
+	MetricWorkerOpenings = "gatewayd_worker_breaker_openings_total"
+	MetricWorkerRunning  = "gatewayd_worker_running_requests"
+	MetricWorkerWaiting  = "gatewayd_worker_waiting_requests"
+	MetricWorkerKV       = "gatewayd_worker_kv_used_ratio"
+	MetricTokens         = "gatewayd_tokens_total"
+	MetricEnergy         = "gatewayd_energy_joules_total"
 
 	MetricDecisions        = "gatewayd_decisions_total"
 	MetricPickDuration     = "gatewayd_strategy_pick_duration_seconds"
@@ -131,6 +133,15 @@ const (
 
 	MetricSpansDropped = "gatewayd_spans_dropped_total"
 	MetricRecorded     = "gatewayd_recorded_requests_total"
+
+	MetricShadowDecisions = "gatewayd_shadow_decisions_total"
+	MetricShadowDropped   = "gatewayd_shadow_dropped_total"
+	MetricShadowComputed  = "gatewayd_shadow_prompt_tokens_computed_total"
+	MetricShadowImbalance = "gatewayd_shadow_imbalance_ratio"
+
+	MetricReloads  = "gatewayd_config_reloads_total"
+	MetricReloadOK = "gatewayd_config_ok"
+	MetricDraining = "gatewayd_config_draining"
 )
 
 // Labels of the metrics.
@@ -155,5 +166,8 @@ const (
 	labelResult   = "result"
 	labelSource   = "source"
 	labelVersion  = "version"
+	labelChain    = "chain"
+	labelAgrees   = "agrees"
+	labelChoice   = "choice"
 	labelGo       = "goversion"
 )

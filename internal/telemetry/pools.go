@@ -28,8 +28,9 @@ func newPools(r *registry) *memo[string, *PoolMetrics] {
 // Pool returns the handle of a configured pool.
 func (m *Metrics) Pool(name string) *PoolMetrics { return m.pools.of(clean(name)) }
 
-// SetQueued records how many requests wait, >= 0.
-func (p *PoolMetrics) SetQueued(n int) { p.depth.Set(float64(n)) }
+// AddQueued records that so many more requests wait, or fewer. All that have
+// waited must be taken off again.
+func (p *PoolMetrics) AddQueued(n int) { p.depth.Add(float64(n)) }
 
 // Waited records how long a request waited that has left the queue.
 func (p *PoolMetrics) Waited(d time.Duration) { p.wait.Observe(d.Seconds()) }

@@ -63,6 +63,16 @@ func (t *Telemetry) StartServer(ctx context.Context, r *http.Request, route stri
 	return ctx, ServerSpan{span}
 }
 
+// child begins a span within the one of ctx. One that is not recorded stands for all
+// within it too: no sampler would keep them.
+func (t *Telemetry) child(ctx context.Context, name string, kind []trace.SpanStartOption) (context.Context, trace.Span) {
+	parent := trace.SpanFromContext(ctx)
+	if who := parent.SpanContext(); who.IsValid() && !who.IsRemote() && !parent.IsRecording() {
+		return ctx, parent
+	}
+	return t.tracer.Start(ctx, name, kind...)
+}
+
 // Ref names the span.
 func (s ServerSpan) Ref() SpanRef { return refOf(s.span) }
 

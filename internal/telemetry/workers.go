@@ -49,14 +49,18 @@ type WorkerMetrics struct {
 	attempts              [numAttemptOutcomes]prometheus.Counter
 	inFlight, up          prometheus.Gauge
 	input, cached, output prometheus.Counter
+	guessedIn, guessedOut prometheus.Counter
+
+	openings prometheus.Counter
 
 	// These have a series only once their figure is known.
 	running, waiting, kv *prometheus.GaugeVec
 	joules               *prometheus.CounterVec
 	loadAge              *ages
 
-	mu   sync.Mutex
-	gone bool
+	mu     sync.Mutex
+	gone   bool
+	opened uint64 // as openings says
 }
 
 func newWorkers(r *registry) workers {
@@ -67,20 +71,23 @@ func newWorkers(r *registry) workers {
 	waiting := r.gauge(MetricWorkerWaiting, "Sequences in a worker's queue, as it reported.", labelWorker)
 	kv := r.gauge(MetricWorkerKV, "Share of a worker's KV cache in use, as it reported.", labelWorker)
 	tokens := r.counter(MetricTokens,
-		"Tokens that workers reported: input, those of them read from the prefix cache, and output.", labelWorker, labelType)
+		"Tokens that workers reported: input, those of them read from the prefix cache, and output; input_estimated and output_estimated are the gateway's own counts for streams without usage.", labelWorker, labelType)
 	joules := r.counter(MetricEnergy, "Energy that a worker itself reported for requests; no series if it reports none.", labelWorker)
 	loadAge := r.age(MetricWorkerLoadAge, "Time since a worker's load was last read.", time.Now, labelWorker)
 	w := workers{loadAge: loadAge}
-	w.families = append(w.families, attempts, inFlight, up, running, waiting, kv, tokens, joules)
+	openings := r.counter(MetricWorkerOpenings, "Times that a worker was taken out of rotation because its requests failed.", labelWorker)
+	w.families = append(w.families, attempts, inFlight, up, openings, running, waiting, kv, tokens, joules)
 	w.handles = newMemo(func(id string) *WorkerMetrics {
 		h := &WorkerMetrics{
-			id:       id,
-			inFlight: inFlight.WithLabelValues(id),
-			up:       up.WithLabelValues(id),
-			input:    tokens.WithLabelValues(id, "input"),
-			cached:   tokens.WithLabelValues(id, "cached"),
-			output:   tokens.WithLabelValues(id, "output"),
-			running:  running, waiting: waiting, kv: kv, joules: joules, loadAge: loadAge,
+			id:        id,
+			inFlight:  inFlight.WithLabelValues(id),
+			up:        up.WithLabelValues(id),
+			input:     tokens.WithLabelValues(id, "input"),
+			cached:    tokens.WithLabelValues(id, "cached"),
+			openings:  openings.WithLabelValues(id),
+			output:    tokens.WithLabelValues(id, "output"),
+			guessedIn: tokens.WithLabelValues(id, "input_estimated"), guessedOut: tokens.WithLabelValues(id, "output_estimated"),
+			running: running, waiting: waiting, kv: kv, joules: joules, loadAge: loadAge,
 		}
 		for o, name := range attemptOutcomes {
 			h.attempts[o] = attempts.WithLabelValues(id, name)
@@ -123,6 +130,16 @@ func (w *WorkerMetrics) SetInFlight(n int) { w.inFlight.Set(float64(n)) }
 // SetUp records whether the worker may be given requests.
 func (w *WorkerMetrics) SetUp(up bool) { w.up.Set(number(up)) }
 
+// Opened records how often the worker's breaker has opened so far.
+func (w *WorkerMetrics) Opened(times uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if times > w.opened {
+		w.openings.Add(float64(times - w.opened))
+	}
+	w.opened = times
+}
+
 // Used records the tokens and the energy that the worker reported for a
 // request; unknown figures are not recorded.
 func (w *WorkerMetrics) Used(u router.Usage) {
@@ -136,6 +153,13 @@ func (w *WorkerMetrics) Used(u router.Usage) {
 			w.joules.WithLabelValues(w.id).Add(u.Joules)
 		}
 	}
+}
+
+// Estimated records the gateway's own count of the tokens of a request whose
+// usage the worker did not report.
+func (w *WorkerMetrics) Estimated(input, output int) {
+	w.guessedIn.Add(float64(max(input, 0)))
+	w.guessedOut.Add(float64(max(output, 0)))
 }
 
 // SetLoad records what was read from the worker at a time. A figure that the

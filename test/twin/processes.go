@@ -159,6 +159,9 @@ func (k *stack) startGateway(ctx context.Context, bin, config string) error {
 	return err
 }
 
+// tokenFile holds the token of the gateway's admin listener, beside its configuration.
+const tokenFile = "admin.token"
+
 // settings is the gateway's configuration; JSON is YAML too.
 func settings(s scene, chain string, urls []string) map[string]any {
 	zones, workers := map[string]any{}, []any{}
@@ -170,7 +173,7 @@ func settings(s scene, chain string, urls []string) map[string]any {
 		}})
 	}
 	return map[string]any{
-		"listen": "127.0.0.1:0", "admin_listen": "127.0.0.1:0", "log": map[string]any{"format": "json"},
+		"listen": "127.0.0.1:0", "admin_listen": "127.0.0.1:0", "admin_token_file": tokenFile, "log": map[string]any{"format": "json"},
 		"seed": s.seed, "workers": workers, "zones": zones, "strategies": names(chain),
 		"probe": map[string]any{"successes": 1, "interval": "1s", "metrics_interval": "1s"},
 		// A simulated gateway waits for answers as long as they take.
@@ -215,6 +218,11 @@ func (k *stack) read(ctx context.Context, path string, into any) error {
 	if err != nil {
 		return err
 	}
+	token, err := os.ReadFile(filepath.Join(k.folder, tokenFile))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return err

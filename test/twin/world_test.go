@@ -161,11 +161,7 @@ func (w *world) scrape(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			loads := map[string]router.Load{}
-			for _, m := range w.fleet.Workers() {
-				loads[m.ID] = router.Load{Running: m.Gauges.Running, Waiting: m.Gauges.Waiting, KVUsed: m.Gauges.KVUsed}
-			}
-			w.pool.SetLoads(loads)
+			w.pool.SetLoads(w.fleet.Loads(model))
 		}
 	}
 }

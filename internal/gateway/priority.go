@@ -1,0 +1,22 @@
+package gateway
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// priority returns the priority of the class that the client names for its
+// request, 0 if it names none.
+func (x *exchange) priority() (int, *apiError) {
+	h := x.cfg.Headers
+	class := x.r.Header.Get(h.Priority)
+	if h.Priority == "" || class == "" {
+		return 0, nil
+	}
+	priority, known := h.Priorities[class]
+	if !known {
+		return 0, badRequest("", "the header "+h.Priority+" names no class of priority; it may be "+strings.Join(slices.Sorted(maps.Keys(h.Priorities)), ", "))
+	}
+	return priority, nil
+}

@@ -1,0 +1,126 @@
+package upstream
+
+import (
+	"net"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// idle holds the connections that are not in use, the last used one on top.
+type idle struct {
+	timeout time.Duration
+	perHost int
+
+	mu    sync.Mutex
+	hosts map[string][]*conn
+	sweep *time.Timer // nil while nothing is held
+}
+
+// take returns a connection that still works, as far as can be seen, or nil.
+func (i *idle) take(host string) *conn {
+	for {
+		c := i.pop(host)
+		if c == nil || time.Since(c.since) < i.timeout && quiet(c) {
+			return c
+		}
+		c.Close()
+	}
+}
+
+func (i *idle) pop(host string) *conn {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	held := i.hosts[host]
+	if len(held) == 0 {
+		return nil
+	}
+	last := len(held) - 1
+	c := held[last]
+	held[last] = nil
+	i.hosts[host] = held[:last]
+	return c
+}
+
+// put keeps a connection for the next request.
+func (i *idle) put(c *conn) {
+	c.since = time.Now()
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if len(i.hosts[c.host]) >= i.perHost {
+		c.Close()
+		return
+	}
+	i.hosts[c.host] = append(i.hosts[c.host], c)
+	if i.sweep == nil {
+		i.sweep = time.AfterFunc(i.timeout, i.clear)
+	}
+}
+
+// clear closes connections that were not used for long.
+func (i *idle) clear() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	left := false
+	for host, held := range i.hosts {
+		old := 0
+		for old < len(held) && time.Since(held[old].since) >= i.timeout {
+			held[old].Close()
+			old++
+		}
+		if old == len(held) {
+			delete(i.hosts, host)
+			continue
+		}
+		i.hosts[host] = append(held[:0:0], held[old:]...)
+		left = true
+	}
+	i.sweep = nil
+	if left {
+		i.sweep = time.AfterFunc(i.timeout, i.clear)
+	}
+}
+
+func (i *idle) closeAll() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, held := range i.hosts {
+		for _, c := range held {
+			c.Close()
+		}
+	}
+	clear(i.hosts)
+	if i.sweep != nil {
+		i.sweep.Stop()
+		i.sweep = nil
+	}
+}
+
+// rawOf returns what is beneath a connection, nil if that cannot be had.
+func rawOf(c net.Conn) syscall.RawConn {
+	s, ok := c.(syscall.Conn)
+	if !ok {
+		return nil
+	}
+	raw, err := s.SyscallConn()
+	if err != nil {
+		return nil // it is closed: its first use tells
+	}
+	return raw
+}
+
+// quiet reports whether nothing came on an unused connection: neither its end nor
+// bytes that nobody asked for. It does not wait.
+func quiet(c *conn) bool {
+	if c.raw == nil {
+		return true
+	}
+	quiet := false
+	err := c.raw.Read(func(fd uintptr) bool {
+		var b [1]byte
+		_, err := syscall.Read(int(fd), b[:])
+		quiet = err == syscall.EAGAIN || err == syscall.EWOULDBLOCK
+		return true
+	})
+	return err == nil && quiet
+}

@@ -1,0 +1,186 @@
+package upstream
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Options sets up a Transport. Dial and Next are required.
+type Options struct {
+	// Dial makes a connection within its own time limit.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Next takes the requests that are not for this transport.
+	Next http.RoundTripper
+	// IdleTimeout is how long an unused connection is kept, > 0.
+	IdleTimeout time.Duration
+	// IdlePerHost bounds the unused connections to one worker, > 0.
+	IdlePerHost int
+}
+
+// Transport is an http.RoundTripper with connections that are kept alive. It is
+// safe for concurrent use.
+//
+// It keeps the contract of http.RoundTripper with these notes. A request is never
+// sent twice. An answer may come before the request is sent whole; the rest is then
+// sent while the answer is read, until its body is closed. Of httptrace, GotConn,
+// WroteRequest and GotFirstResponseByte are called.
+type Transport struct {
+	o    Options
+	idle idle
+}
+
+// New returns a transport without connections.
+func New(o Options) *Transport {
+	return &Transport{o: o, idle: idle{timeout: o.IdleTimeout, perHost: o.IdlePerHost, hosts: map[string][]*conn{}}}
+}
+
+// CloseIdleConnections closes the connections that are not in use.
+func (t *Transport) CloseIdleConnections() {
+	t.idle.closeAll()
+	if c, ok := t.o.Next.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+// RoundTrip sends the request and reads the head of the answer.
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Scheme != "http" || r.ContentLength < 0 || r.Close || r.Method == http.MethodConnect {
+		return t.o.Next.RoundTrip(r)
+	}
+	ctx := r.Context()
+	c, reused, err := t.connect(ctx, r.URL.Host)
+	if err != nil {
+		closeBody(r)
+		return nil, err
+	}
+	trace := httptrace.ContextClientTrace(ctx)
+	if trace != nil && trace.GotConn != nil {
+		trace.GotConn(httptrace.GotConnInfo{Conn: c.Conn, Reused: reused})
+	}
+	c.attend(ctx)
+	c.send(r, trace)
+	resp, err := c.answer(r, trace)
+	if err != nil {
+		err = c.because(err)
+		c.Close()
+		c.wait()
+		return nil, c.blame(err)
+	}
+	b := &body{conn: c, idle: &t.idle, keep: !resp.Close && resp.StatusCode != http.StatusSwitchingProtocols}
+	if resp.Body == http.NoBody {
+		b.release()
+		return resp, nil
+	}
+	b.from, resp.Body = resp.Body, b
+	return resp, nil
+}
+
+// connect returns a connection to a host, a kept one if there is one.
+func (t *Transport) connect(ctx context.Context, host string) (c *conn, reused bool, err error) {
+	if c := t.idle.take(host); c != nil {
+		return c, true, nil
+	}
+	address := host
+	if _, _, err := net.SplitHostPort(host); err != nil {
+		address = net.JoinHostPort(host, "80")
+	}
+	dialled, err := t.o.Dial(ctx, "tcp", address)
+	if err != nil {
+		return nil, false, err
+	}
+	c = &conn{Conn: dialled, host: host, raw: rawOf(dialled)}
+	c.in = bufio.NewReaderSize(c, readBuffer)
+	return c, false, nil
+}
+
+// Buffers, in bytes. A request up to writeBuffer is one write.
+const (
+	readBuffer  = 2 << 10
+	writeBuffer = 32 << 10
+)
+
+var writers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, writeBuffer) }}
+
+// send writes the request: a short one before it returns, a long one meanwhile,
+// since a worker may answer before it has read everything.
+func (c *conn) send(r *http.Request, trace *httptrace.ClientTrace) {
+	c.written = make(chan struct{})
+	if r.ContentLength <= writeBuffer/2 {
+		c.write(r, trace)
+		return
+	}
+	go c.write(r, trace)
+}
+
+// write writes the request. Where its body is to blame for an error nobody would
+// answer, so the connection ends; a worker that has hung up may have said why.
+func (c *conn) write(r *http.Request, trace *httptrace.ClientTrace) {
+	w := writers.Get().(*bufio.Writer)
+	w.Reset(c)
+	err := writeRequest(w, r)
+	w.Reset(nil)
+	writers.Put(w)
+	if trace != nil && trace.WroteRequest != nil {
+		trace.WroteRequest(httptrace.WroteRequestInfo{Err: err})
+	}
+	c.failed = err
+	close(c.written)
+	var network *net.OpError
+	if err != nil && !errors.As(err, &network) {
+		c.Close()
+	}
+}
+
+// framing are the header fields that the transport writes itself.
+var framing = map[string]bool{"Host": true, "Content-Length": true, "Transfer-Encoding": true, "Trailer": true, "Connection": true}
+
+// errLength says that a body is not as long as it was said to be.
+var errLength = errors.New("upstream: the request's body does not have its length")
+
+func writeRequest(w *bufio.Writer, r *http.Request) error {
+	defer closeBody(r)
+	host := r.Host
+	if host == "" {
+		host = r.URL.Host
+	}
+	for _, part := range []string{r.Method, " ", r.URL.RequestURI(), " HTTP/1.1\r\nHost: ", host, "\r\nContent-Length: "} {
+		w.WriteString(part) // the error comes back from Flush
+	}
+	w.Write(strconv.AppendInt(w.AvailableBuffer(), r.ContentLength, 10))
+	w.WriteString("\r\n")
+	if err := r.Header.WriteSubset(w, framing); err != nil {
+		return err
+	}
+	w.WriteString("\r\n")
+	if r.Body != nil {
+		switch n, err := copyBody(w, r); {
+		case err != nil:
+			return err
+		case n != r.ContentLength:
+			return errLength
+		}
+	}
+	return w.Flush()
+}
+
+// copyBody writes the body; one that can write itself needs no buffer.
+func copyBody(w io.Writer, r *http.Request) (int64, error) {
+	if b, ok := r.Body.(io.WriterTo); ok {
+		return b.WriteTo(w)
+	}
+	return io.Copy(w, io.LimitReader(r.Body, r.ContentLength))
+}
+
+func closeBody(r *http.Request) {
+	if r.Body != nil {
+		r.Body.Close()
+	}
+}
