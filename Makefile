@@ -5,10 +5,10 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)'
 
 .DEFAULT_GOAL := help
-.PHONY: help build run check test bench golden proto docs twin test-llamacpp clean
+.PHONY: help build run check test bench bench-gateway bench-plugin bench-strategies golden proto docs twin soak test-llamacpp clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build gatewayd, benchlab and the plugins into bin/
 	$(BUILD) -o bin/ ./cmd/gatewayd ./cmd/benchlab
@@ -26,6 +26,15 @@ test: ## everything, with the race detector, a real Redis and a browser; install
 bench: ## run the Go benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
+bench-plugin: ## what calls into plugins cost, beside plain ones; fails when a limit is not kept (a minute)
+	$(GO) run ./test/pluginbench
+
+bench-strategies: ## strategies beside naive twins and reference loops; fails when a limit is not kept (4 minutes)
+	$(GO) run ./test/strategybench
+
+bench-gateway: build ## what the gateway costs beside nginx and haproxy, which must be installed (5 minutes)
+	$(GO) run ./test/benchgateway
+
 golden: ## rewrite the expected output of tests; review the result as a diff
 	@scripts/golden.sh
 
@@ -38,7 +47,10 @@ docs: ## regenerate the pages that are made from code
 twin: build ## the same traffic simulated and live, side by side (10 minutes); fails when they differ
 	$(GO) run ./test/twin
 
-test-llamacpp: build ## run a real engine (llama.cpp) behind the gateway; downloads it
+soak: build ## hold what shows only over minutes or in milliseconds (11 minutes); fails when a line does not hold
+	$(GO) run ./test/soak
+
+test-llamacpp: build ## run a real engine (llama.cpp) behind the gateway; installs it
 	@test/llamacpp/run.sh
 
 clean: ## remove what the other targets built

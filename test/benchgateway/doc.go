@@ -1,0 +1,13 @@
+// Benchgateway measures what a gateway costs: it puts nginx, haproxy and gatewayd,
+// one after the other and in one run, in front of one trivial worker, and prints
+// what each of them adds to asking the worker directly.
+//
+// The proxy that is measured has the first core, with all of its child processes;
+// the generator and the worker share the others. Figures move with the machine and
+// its load, so compare ratios of one run.
+//
+// Reading order: main.go (the run), measures.go (what is measured), load.go (the
+// generator), client.go (one connection of it), worker.go (what stands behind),
+// contender.go and configs.go (what is compared), proc.go (CPU and memory of a
+// process with its children), report.go (medians and ratios).
+package main

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync/atomic"
+	"time"
+)
+
+// metric is one figure that is measured of a contender.
+type metric int
+
+const (
+	smallRate  metric = iota // small requests a second at saturation
+	smallCPU                 // CPU microseconds of one
+	half50                   // microseconds of one at half load, median
+	half99                   // and the 99th percentile
+	largeRate                // requests with a prompt of 200 KB a second
+	largeCPU                 // CPU microseconds of one
+	eventRate                // streamed events a second
+	eventCPU                 // CPU microseconds of one
+	firstEvent               // microseconds until the first event of a stream, median
+	idleMemory               // megabytes with ten thousand idle streams
+	metrics
+)
+
+// plan says how much is measured.
+type plan struct {
+	span    time.Duration // of one measure
+	warm    time.Duration // before it
+	repeats int
+	streams int
+	events  int           // of a stream
+	gap     time.Duration // between two of them
+	idle    int           // streams that are held open
+	firsts  int           // streams whose first event is timed
+}
+
+const (
+	smallClients = 64
+	largeClients = 16
+	openClients  = 512
+)
+
+// samples are the figures of one contender, one of each repeat.
+type samples [metrics][]float64
+
+func (s *samples) add(m metric, v float64) { s[m] = append(s[m], v) }
+
+// run measures all contenders in turn, so that what disturbs one disturbs all.
+func (p plan) run(ctx context.Context, all []*contender, progress io.Writer) ([]samples, error) {
+	results := make([]samples, len(all))
+	rate := 0.0 // half of what the slowest can do
+	each := func(what string, f func(c *contender, s *samples) error) error {
+		fmt.Fprintf(progress, "%s %s\n", time.Now().Format(time.TimeOnly), what)
+		for i, c := range all {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err := f(c, &results[i]); err != nil {
+				return fmt.Errorf("%s, %s: %w", what, c.name, err)
+			}
+		}
+		return nil
+	}
+	type step struct {
+		what string
+		do   func(c *contender, s *samples) error
+	}
+	for repeat := range p.repeats {
+		for _, s := range []step{
+			{"small requests at saturation", func(c *contender, s *samples) error {
+				return p.saturate(c, smallClients, small, s, smallRate, smallCPU)
+			}},
+			{"small requests at half load", func(c *contender, s *samples) error {
+				if rate == 0 {
+					rate = slowest(results) / 2
+				}
+				return p.halfLoad(ctx, c, rate, s)
+			}},
+			{"prompts of 200 KB at saturation", func(c *contender, s *samples) error {
+				return p.saturate(c, largeClients, large, s, largeRate, largeCPU)
+			}},
+			{"first events", p.firstEvents},
+			{"streams", p.stream},
+		} {
+			if err := each(fmt.Sprintf("%d/%d %s", repeat+1, p.repeats, s.what), s.do); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return results, each("idle streams", p.hold)
+}
+
+// slowest returns the least of the contenders' first rates.
+func slowest(all []samples) float64 {
+	return slices.MinFunc(all, func(a, b samples) int { return int(a[smallRate][0] - b[smallRate][0]) })[smallRate][0]
+}
+
+// saturate measures requests a second, and CPU time of each, with n clients that
+// never wait.
+func (p plan) saturate(c *contender, n int, text func(host string, i int) []byte, s *samples, rate, cpu metric) error {
+	stop, done := make(chan struct{}), new(atomic.Int64)
+	wait, err := closed(c, n, text, stop, done)
+	if err != nil {
+		return err
+	}
+	time.Sleep(p.warm)
+	before, err := c.cpu()
+	count, began := done.Load(), time.Now()
+	time.Sleep(p.span)
+	after, err2 := c.cpu()
+	requests, took := float64(done.Load()-count), time.Since(began)
+	close(stop)
+	if err := errors.Join(wait(), err, err2); err != nil {
+		return err
+	}
+	if requests == 0 {
+		return errors.New("no request was answered in time")
+	}
+	s.add(rate, requests/took.Seconds())
+	s.add(cpu, micro(after-before)/requests)
+	return nil
+}
+
+// halfLoad measures how long requests take that come at a rate.
+func (p plan) halfLoad(ctx context.Context, c *contender, rate float64, s *samples) error {
+	if err := c.scrape(ctx); err != nil {
+		return err
+	}
+	took, err := open(ctx, c, openClients, rate, p.span)
+	if err != nil {
+		return err
+	}
+	s.add(half50, micro(quantile(took, 0.5)))
+	s.add(half99, micro(quantile(took, 0.99)))
+	return nil
+}
+
+// stream measures events a second and CPU time of each.
+func (p plan) stream(c *contender, s *samples) error {
+	before, err := c.cpu()
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	events, err := streams(c, p.streams, p.events, p.gap)
+	if err != nil {
+		return err
+	}
+	took := time.Since(began)
+	after, err := c.cpu()
+	if err != nil {
+		return err
+	}
+	if want := int64(p.streams) * int64(p.events+1); events != want { // one is [DONE]
+		return fmt.Errorf("%d events came, not %d", events, want)
+	}
+	s.add(eventRate, float64(events)/took.Seconds())
+	s.add(eventCPU, micro(after-before)/float64(events))
+	return nil
+}
+
+func (p plan) firstEvents(c *contender, s *samples) error {
+	took, err := firsts(c, p.firsts)
+	if err == nil {
+		s.add(firstEvent, micro(quantile(took, 0.5)))
+	}
+	return err
+}
+
+// tenThousand is the number of idle streams that memory is told for.
+const tenThousand = 10_000
+
+// hold measures the memory with idle streams: what there was before, and what came
+// with them, in proportion to ten thousand.
+func (p plan) hold(c *contender, s *samples) error {
+	before, err := c.memory()
+	if err != nil {
+		return err
+	}
+	return hold(c, p.idle, func() error {
+		after, err := c.memory()
+		s.add(idleMemory, (float64(before)+float64(after-before)*tenThousand/float64(p.idle))/1e6)
+		return err
+	})
+}
+
+// scrape reads the contender's metrics, as a monitor would.
+func (c *contender) scrape(ctx context.Context) error {
+	if c.admin == "" {
+		return nil
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.admin+"/metrics", nil)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, resp.Body)
+	return err
+}
