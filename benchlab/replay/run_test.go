@@ -19,7 +19,7 @@ func slo() measure.SLO { return measure.SLO{TTFT: 2 * time.Second, TPOT: 50 * ti
 
 // quick answers at once, in one piece.
 func quick(_ int, out *stream) error {
-	_, err := io.WriteString(out.out, `data: {"choices":[{"index":0,"delta":{"content":"a b c d e f g h"}}]}`+"\n\n"+
+	_, err := io.WriteString(out, `data: {"choices":[{"index":0,"delta":{"content":"a b c d e f g h"}}]}`+"\n\n"+
 		`data: {"choices":[],"usage":{"prompt_tokens":40,"completion_tokens":8}}`+"\n\ndata: [DONE]\n\n")
 	return err
 }

@@ -47,7 +47,15 @@ func (s *stream) wait(d time.Duration) {
 	}
 }
 
-func (s *stream) event(data string) { fmt.Fprintf(s.out, "data: %s\n\n", data) }
+// Write writes to the client, unless it has left.
+func (s *stream) Write(b []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.out.Write(b)
+}
+
+func (s *stream) event(data string) { fmt.Fprintf(s, "data: %s\n\n", data) }
 
 func (s *stream) role() {
 	s.event(`{"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}`)
