@@ -12,7 +12,7 @@ func (s *study) drift(ctx context.Context) (*Table, error) {
 	const active, intervals, walks, step, rate = 128, 6, 4, 0.3, 160.0
 	t := &Table{
 		Number: "12", Title: fmt.Sprintf("plans under drift: the %d hottest keys, %d destinations, rates on a random walk of sigma %g", active, Workers, step),
-		Setup: []string{fmt.Sprintf("%d walks of %d intervals a seed, %g QPS; plans know the rates; q_cap = %g times the mean load", walks, intervals, rate, headroom)},
+		Setup: []string{fmt.Sprintf("%d walks of %d intervals a seed, %g QPS; plans know the rates, and that caches serve all of a prompt but its turn; q_cap = %g times the mean load", walks, intervals, rate, headroom)},
 		Columns: []Column{
 			{Name: "cache churn", Unit: Percent}, {Name: "count churn", Unit: Percent}, {Name: "imbalance", Unit: Times}, {Name: "stale imbalance", Unit: Times},
 		},

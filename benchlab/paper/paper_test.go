@@ -72,12 +72,13 @@ func TestChurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	fresh, planned := table.Rows[0].Cells[0].Ours.Mean.Or(math.NaN()), table.Rows[1].Cells[0].Ours.Mean.Or(math.NaN())
-	t.Logf("churn: fresh %.3f, planned %.3f", fresh, planned)
+	even, kept := table.Rows[0].Cells[2].Ours.Mean.Or(math.NaN()), table.Rows[1].Cells[2].Ours.Mean.Or(math.NaN())
+	t.Logf("churn: fresh %.3f, planned %.3f; imbalance: fresh %.3f, planned %.3f", fresh, planned, even, kept)
 	if !(math.Abs(fresh-0.945) <= 0.03) {
 		t.Errorf("fresh plans have a churn of %.3f, want 0.945 +- 0.03", fresh)
 	}
-	if !(planned < fresh/2) {
-		t.Errorf("planned mode has a churn of %.3f", planned)
+	if !(planned <= 0.15 && kept <= 1.03*even) {
+		t.Errorf("planned mode has a churn of %.3f, want at most 0.15, at an imbalance of %.3f, want at most 3 %% more than %.3f", planned, kept, even)
 	}
 }
 

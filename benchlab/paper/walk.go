@@ -3,6 +3,7 @@ package paper
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"gatewayd/benchlab/paper/chain"
 	"gatewayd/benchlab/paper/workload"
@@ -43,12 +44,17 @@ func newWalk(text string) (*walk, error) {
 
 const interval = router.Time(60e9) // a minute
 
+// reusable is the share of a prompt that a cache can hold, which is what is
+// measured while homes stay: all but the turn.
+var reusable = 1 - float64(prompt.Turn)/float64(prompt.Template+prompt.Context+prompt.Turn)
+
 // step plans for new rates.
 func (w *walk) step(keys []workload.Key, rate float64) error {
 	w.now += interval
 	in := telemetry(keys, rate).inform(router.PlanInput{
 		Now: w.now, Seed: 1, Pool: "paper", Fleet: router.Fleet{Number: 1, Workers: slices.Clone(w.fleet)},
-		PromptTokens: float64(prompt.Tokens()), OutputTokens: answer, Previous: w.last,
+		PromptTokens: float64(prompt.Tokens()), OutputTokens: answer, HalfLife: time.Duration(interval),
+		Reuse: router.Reuse{By: router.ByUsage, Share: reusable}, Last: true, Previous: w.last, PreviousAge: time.Duration(interval),
 	})
 	plan, err := w.planner.Plan(in)
 	if err != nil {

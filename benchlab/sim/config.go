@@ -63,7 +63,8 @@ type Options struct {
 	// store; 0: 1 s. It matters only with several gateways.
 	SyncInterval time.Duration
 	// StoreDelay is the virtual time of one read from the shared store on a
-	// request's way. From the budget of 2 ms on the answer comes too late.
+	// request's way. From the budget of 2 ms on the answer comes too late. A gateway
+	// alone keeps facts in its own memory, which takes no time.
 	StoreDelay time.Duration
 	// ScrapeInterval is the time between two readings of the workers' own figures;
 	// 0: 1 s. What strategies see of them is that old at most.

@@ -78,7 +78,7 @@ func (l *lab) adopt(g *gateway) {
 	}
 }
 
-// storeWrites takes what a gateway wants to share. What it cannot store is lost.
+// storeWrites takes the facts that a gateway wants to keep. What it cannot store is lost.
 func (l *lab) storeWrites(g *gateway) {
 	g.writes = g.core.TakeWrites(g.writes[:0])
 	if g.cuts == 0 {

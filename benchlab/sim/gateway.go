@@ -83,9 +83,8 @@ func (l *lab) open(g *gateway, chain []Link) error {
 		purpose = fmt.Sprintf("core %d life %d", g.number, g.life)
 	}
 	// A simulated request never gets lost, however long it takes.
-	config := router.Config{Pool: "sim", Seed: stream(l.config.Seed, purpose), MaxLife: 1<<63 - 1}
+	config := router.Config{Pool: "sim", Seed: stream(l.config.Seed, purpose), MaxLife: 1<<63 - 1, FetchDeadline: fetchBudget, Alone: !shared}
 	if shared {
-		config.FetchDeadline = fetchBudget
 		config.PeerLife = max(minPeerLife, leaseIntervals*l.config.Options.SyncInterval)
 	}
 	for _, k := range chain {
@@ -183,8 +182,7 @@ func (l *lab) touch(g *gateway) {
 	}
 }
 
-// settle lets waiting requests go on, as far as workers are free, and stores what
-// gateways share.
+// settle lets waiting requests go on, as far as workers are free, and stores facts.
 func (l *lab) settle() {
 	for i := 0; i < len(l.touched); i++ {
 		g := &l.gateways[l.touched[i]]
@@ -193,9 +191,7 @@ func (l *lab) settle() {
 			continue
 		}
 		l.wake(g)
-		if len(l.gateways) > 1 {
-			l.storeWrites(g)
-		}
+		l.storeWrites(g)
 		if n := g.core.Waiting(); n != g.queued {
 			l.series.change(l.now, len(l.machines), n-g.queued)
 			g.queued = n

@@ -126,6 +126,31 @@ func TestWait(t *testing.T) {
 	}
 }
 
+// TestFactsOfAGatewayAlone: a strategy finds what it wrote with the next request of
+// the key; the store of one gateway is its own memory and takes no time.
+func TestFactsOfAGatewayAlone(t *testing.T) {
+	var found []string
+	s := &custom{info: router.Info{Routes: true, Facts: []string{"seen"}}, route: func(in router.Input) router.Decision {
+		value := ""
+		for _, f := range in.Facts {
+			value += string(f.Value)
+		}
+		found = append(found, value)
+		d := to(0, "mine")
+		d.Writes = []router.Write{{Fact: router.Fact{FactKey: router.FactKey{Family: "seen", Key: in.Request.Key}, Value: []byte(in.Request.ID)}, TTL: time.Minute}}
+		return d
+	}}
+	c := Config{Trace: traffic(call(0, 10, 1, 1), call(time.Second, 10, 1, 1), call(2*time.Second, 10, 1, 2)), Workers: Fleet(1, tenfold()), Chain: only(s)}
+	c.Options.StoreDelay = time.Hour
+	r := run(t, c)
+	if len(found) != 3 || found[0] != "" || found[1] == "" || found[2] != "" {
+		t.Errorf("the requests came with the facts %q", found)
+	}
+	if got := r.Requests[1].First; got != time.Second+10*ms {
+		t.Errorf("first token at %v, want 1.01s", got)
+	}
+}
+
 // TestDecisionDelay adds the time of a call; from the deadline of 25 ms on the
 // answer has no effect, and the built-in strategy decides then.
 func TestDecisionDelay(t *testing.T) {

@@ -32,7 +32,7 @@ func (l *lab) perform(slot int32, step router.Step) {
 			step = l.answer(g, j, d, true)
 		case router.DoFetch:
 			j.facts = step.Facts
-			if delay := l.config.Options.StoreDelay; delay > 0 || g.cuts > 0 {
+			if delay := l.config.Options.StoreDelay; delay > 0 && len(l.gateways) > 1 || g.cuts > 0 {
 				at := l.now.Add(delay)
 				if g.cuts > 0 {
 					at = step.Deadline

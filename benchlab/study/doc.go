@@ -12,6 +12,6 @@
 //
 // It does no I/O and reads no clock: equal inputs give equal results.
 //
-// Reading order: load.go (sessions become traffic), run.go (one run), chain.go
-// (strategies at work), cache.go (a worker).
+// Reading order: load.go (sessions become traffic), run.go (one run), cache.go (a
+// worker).
 package study

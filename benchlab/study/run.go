@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"gatewayd/benchlab/paper/chain"
 	"gatewayd/benchlab/sim/signal"
 	"gatewayd/pkg/router"
 )
@@ -41,7 +42,7 @@ type Result struct {
 }
 
 // Run places traffic with a chain of the catalog's strategies.
-func Run(t *Traffic, f Fleet, chain string) (Result, error) {
+func Run(t *Traffic, f Fleet, text string) (Result, error) {
 	f = f.withDefaults()
 	members := make([]router.Member, f.Workers)
 	caches := make([]*cache, f.Workers)
@@ -53,7 +54,7 @@ func Run(t *Traffic, f Fleet, chain string) (Result, error) {
 		caches[i] = newCache(f.Blocks, t.blocks)
 		place[id] = i
 	}
-	g, err := newGateway(chain, f, members)
+	g, err := chain.NewGateway(text, f.Signal, router.Config{Pool: "study", Seed: f.Seed}, members)
 	if err != nil {
 		return Result{}, err
 	}
@@ -62,16 +63,19 @@ func Run(t *Traffic, f Fleet, chain string) (Result, error) {
 	var out Result
 	last := slices.Repeat([]int{-1}, t.Sessions)
 	var blocks []uint64
+	var second router.Time // when the core is to be told the time again
 	for n, r := range t.Requests {
 		now := router.Time(r.At)
-		if err := g.advance(now); err != nil {
-			return Result{}, err
+		for ; second <= now; second = second.Add(time.Second) {
+			if err := g.Tick(second); err != nil {
+				return Result{}, err
+			}
 		}
 		blocks = blocks[:0]
 		for _, b := range r.blocks {
 			blocks = append(blocks, router.Mix(uint64(b)+1))
 		}
-		step, err := g.place(now, router.Request{
+		step, err := g.Place(now, router.Request{
 			ID: strconv.Itoa(n), Key: router.Mix(t.salt ^ uint64(r.Session+1)), PromptTokens: r.Input,
 			Blocks: blocks, BlockTokens: t.blockTokens,
 		})
@@ -82,10 +86,10 @@ func Run(t *Traffic, f Fleet, chain string) (Result, error) {
 		found := caches[w].serve(r.blocks)
 		cached := min(found*t.blockTokens, r.Input)
 		if looked[w], read[w] = looked[w]+r.Input, read[w]+cached; f.Signal.Counted() {
-			g.core.SetCacheUse(now, step.Worker.ID, float64(looked[w]), float64(read[w]))
+			g.Core.SetCacheUse(now, step.Worker.ID, float64(looked[w]), float64(read[w]))
 		}
-		g.core.FirstToken(now.Add(perToken*time.Duration(1+r.Input-cached)), step.Ticket)
-		g.core.Finish(now, step.Ticket, router.Ending{Outcome: router.Completed, Usage: f.Signal.Usage(router.Usage{
+		g.Core.FirstToken(now.Add(perToken*time.Duration(1+r.Input-cached)), step.Ticket)
+		g.Core.Finish(now, step.Ticket, router.Ending{Outcome: router.Completed, Usage: f.Signal.Usage(router.Usage{
 			PromptTokens: r.Input, CachedTokens: cached, OutputTokens: 1,
 		})})
 		hits, total, work[w] = hits+found, total+len(r.blocks), work[w]+len(r.blocks)-found

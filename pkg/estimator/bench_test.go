@@ -61,9 +61,12 @@ func BenchmarkRecord(b *testing.B) {
 				r.Record(0, scramble(key), 100)
 			}
 			b.ReportAllocs()
+			report := onCore(b)
 			for i := 0; b.Loop(); i++ {
 				r.Record(int64(i)*1000, scramble(rng.Uint64N(10*keys)), 100)
 			}
+			report()
+			b.ReportMetric(float64(bytesOf(r))/float64(keys), "B/key")
 		})
 	}
 }

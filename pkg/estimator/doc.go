@@ -10,6 +10,6 @@
 // says how exact both are.
 //
 // Reading order: rates.go, then what it stands on: clock.go (decay without
-// touching what decays), ranking.go (keys by weight), index.go (keys by name);
+// touching what decays), table.go (rows by key), least.go (which row makes room);
 // then snapshot.go, merge.go, shares.go, mean.go, tokens.go.
 package estimator

@@ -71,6 +71,31 @@ func TestMean(t *testing.T) {
 	}
 }
 
+// TestRatioIsOfMeans compares with two means of the same observations.
+func TestRatioIsOfMeans(t *testing.T) {
+	q, part, whole := Ratio{HalfLife: time.Second}, Mean{HalfLife: time.Second}, Mean{HalfLife: time.Second}
+	if _, ok := q.Value(); ok {
+		t.Error("an empty ratio has a value")
+	}
+	rng := rand.New(rand.NewPCG(1, 7))
+	now := int64(0)
+	for range 1000 {
+		now += rng.Int64N(second)
+		a, b := rng.Float64(), 1+rng.Float64()
+		q.Observe(now, a, b)
+		part.Observe(now, a)
+		whole.Observe(now, b)
+		for _, odd := range [][2]float64{{-1, 1}, {1, 0}, {math.NaN(), 1}, {1, math.NaN()}, {math.Inf(1), 1}, {1, math.Inf(1)}} {
+			q.Observe(now, odd[0], odd[1])
+		}
+		p, _ := part.Value()
+		w, _ := whole.Value()
+		if got, ok := q.Value(); !ok || got != p/w {
+			t.Fatalf("ratio %v, want %v", got, p/w)
+		}
+	}
+}
+
 func TestMarks(t *testing.T) {
 	a, b := NewRates(time.Minute, 10), NewRates(time.Minute, 10)
 	a.Record(0, 1, 10)

@@ -18,7 +18,7 @@ type Rate struct {
 // count * ln 2 / half-life, in requests per second.
 //
 // At most limit keys are tracked. A new one takes the place of the key with the
-// least count, in O(log limit) time, by the rule of Space-Saving (Metwally,
+// least count by the rule of Space-Saving (Metwally,
 // Agrawal and El Abbadi, 2005) on decayed counts: it must not be dropped before
 // keys that may have had less, so for the next choice it counts as if it had had
 // all that the dropped one had. What is reported is what was surely seen: a rate
@@ -26,7 +26,7 @@ type Rate struct {
 // limit-th of the traffic is tracked.
 type Rates struct {
 	clock
-	ranking
+	table
 	limit int
 	lost  float64 // highest weight that was dropped
 }
@@ -34,7 +34,9 @@ type Rates struct {
 // NewRates returns an empty estimate. halfLife must be at least a second and
 // limit at least 1 and at most 2^20; other values count as the nearest of these.
 func NewRates(halfLife time.Duration, limit int) *Rates {
-	return &Rates{clock: newClock(max(halfLife, time.Second)), limit: min(max(limit, 1), maxRows)}
+	r := &Rates{clock: newClock(max(halfLife, time.Second)), limit: min(max(limit, 1), maxRows)}
+	r.init()
+	return r
 }
 
 // HalfLife returns the time after which a silent key's rate has halved.
@@ -50,25 +52,17 @@ func (r *Rates) Record(now int64, key uint64, tokens int) {
 		r.rescale(shift)
 	}
 	size := float32(max(tokens, 0))
-	if i := r.find(key); i >= 0 {
-		w := r.row(i)
+	if w := r.find(key); w != nil {
 		weight := w.weight() + r.weight
 		w.setWeight(weight)
 		w.tokens += (size - w.tokens) * float32(r.weight/(weight-float64(w.lost)))
-		r.down(i)
 		return
 	}
-	full := r.n == r.limit
-	if full {
-		r.lost = max(r.lost, r.row(0).weight())
+	if r.n == r.limit {
+		r.lost = max(r.lost, r.dropLeast())
 	}
 	lost := roundUp(r.lost)
-	w := newRow(key, float64(lost)+r.weight, lost, size)
-	if full {
-		r.replaceLeast(w)
-		return
-	}
-	r.add(w)
+	r.add(newRow(key, float64(lost)+r.weight, lost, size))
 }
 
 func (r *Rates) rescale(shift int) {
@@ -88,25 +82,25 @@ func roundUp(v float64) float32 {
 
 // Mark leaves a note on a tracked key, in place of an older one.
 func (r *Rates) Mark(key uint64, mark uint32) {
-	if i := r.find(key); i >= 0 {
-		r.row(i).mark = mark
+	if w := r.find(key); w != nil {
+		w.mark = mark
 	}
 }
 
 // Forget drops a key; an unknown key is ignored.
 func (r *Rates) Forget(key uint64) {
-	if i := r.find(key); i >= 0 {
-		r.remove(i)
+	if w := r.find(key); w != nil {
+		r.remove(w.hash())
 	}
 }
 
 // Rate returns the key's rate at now, 0 if it is not tracked.
 func (r *Rates) Rate(now int64, key uint64) float64 {
-	i := r.find(key)
-	if i < 0 {
+	w := r.find(key)
+	if w == nil {
 		return 0
 	}
-	return r.row(i).seen() * (r.over(now) * r.perSecond())
+	return w.seen() * (r.over(now) * r.perSecond())
 }
 
 // Floor returns the most that a rate may be too low at now, and the highest that

@@ -30,7 +30,7 @@ func (n *naive) record(now int64, key uint64, tokens int, halfLife time.Duration
 				keys = append(keys, k)
 			}
 			out := slices.MinFunc(keys, func(a, b uint64) int {
-				return cmp.Or(cmp.Compare(n.rows[a].weight, n.rows[b].weight), cmp.Compare(a, b))
+				return cmp.Or(cmp.Compare(n.rows[a].weight, n.rows[b].weight), cmp.Compare(scramble(a), scramble(b)))
 			})
 			n.lost = max(n.lost, n.rows[out].weight)
 			delete(n.rows, out)
@@ -44,48 +44,53 @@ func (n *naive) record(now int64, key uint64, tokens int, halfLife time.Duration
 }
 
 func TestRatesLikeTwin(t *testing.T) {
-	const halfLife = 20 * time.Second
-	rng := rand.New(rand.NewPCG(1, 2))
-	for _, limit := range []int{1, 2, 9, 10, 30, 3000} {
-		r, n := NewRates(halfLife, limit), &naive{limit: limit, rows: map[uint64]*naiveRow{}}
-		now := int64(0)
-		for range 6000 {
-			if rng.IntN(4) > 0 { // some at the same time
-				now += rng.Int64N(second / 8)
-			}
-			key, tokens := uint64(rng.ExpFloat64()*40), rng.IntN(500)
-			if limit > 1000 {
-				key = rng.Uint64N(3500)
-			}
-			r.Record(now, key, tokens)
-			n.record(now, key, tokens, halfLife)
-			if rng.IntN(200) == 0 {
-				drop := uint64(rng.IntN(40))
-				r.Forget(drop)
-				delete(n.rows, drop)
-			}
-			if r.Len() != len(n.rows) {
-				t.Fatalf("limit %d: %d keys tracked, the twin has %d", limit, r.Len(), len(n.rows))
-			}
+	for _, halfLife := range []time.Duration{20 * time.Second, 3 * time.Second} { // with the second the landmark moves
+		for _, limit := range []int{1, 2, 9, 10, 30, 3000} {
+			likeTwin(t, halfLife, limit)
 		}
-		perSecond := math.Ln2 / halfLife.Seconds() / math.Exp2(float64(now)/float64(halfLife))
-		snapshot := r.Snapshot(now, 0)
-		if len(snapshot) != len(n.rows) {
-			t.Fatalf("limit %d: %d keys in the snapshot, the twin has %d", limit, len(snapshot), len(n.rows))
+	}
+}
+
+func likeTwin(t *testing.T, halfLife time.Duration, limit int) {
+	rng := rand.New(rand.NewPCG(1, uint64(limit)))
+	r, n := NewRates(halfLife, limit), &naive{limit: limit, rows: map[uint64]*naiveRow{}}
+	now := int64(0)
+	for range 6000 {
+		if rng.IntN(4) > 0 { // some at the same time
+			now += rng.Int64N(second / 8)
 		}
-		for _, got := range snapshot {
-			row := n.rows[got.Key]
-			if row == nil {
-				t.Fatalf("limit %d: key %d is not the twin's", limit, got.Key)
-			}
-			seen := row.weight - row.lost
-			near := func(got, want, by float64) bool { return math.Abs(got-want) <= by*want }
-			if want := seen * perSecond; !near(got.PerSecond, want, 1e-6) || r.Rate(now, got.Key) != got.PerSecond {
-				t.Errorf("limit %d: key %d: rate %v and %v, twin %v", limit, got.Key, got.PerSecond, r.Rate(now, got.Key), want)
-			}
-			if want := row.tokens / seen; !near(got.Tokens, want, 1e-4) {
-				t.Errorf("limit %d: key %d: %v tokens, twin %v", limit, got.Key, got.Tokens, want)
-			}
+		key, tokens := uint64(rng.ExpFloat64()*40), rng.IntN(500)
+		if limit > 1000 {
+			key = rng.Uint64N(3500)
+		}
+		r.Record(now, key, tokens)
+		n.record(now, key, tokens, halfLife)
+		if rng.IntN(200) == 0 {
+			drop := uint64(rng.IntN(40))
+			r.Forget(drop)
+			delete(n.rows, drop)
+		}
+		if r.Len() != len(n.rows) {
+			t.Fatalf("limit %d: %d keys tracked, the twin has %d", limit, r.Len(), len(n.rows))
+		}
+	}
+	perSecond := math.Ln2 / halfLife.Seconds() / math.Exp2(float64(now)/float64(halfLife))
+	snapshot := r.Snapshot(now, 0)
+	if len(snapshot) != len(n.rows) {
+		t.Fatalf("limit %d: %d keys in the snapshot, the twin has %d", limit, len(snapshot), len(n.rows))
+	}
+	for _, got := range snapshot {
+		row := n.rows[got.Key]
+		if row == nil {
+			t.Fatalf("limit %d: key %d is not the twin's", limit, got.Key)
+		}
+		seen := row.weight - row.lost
+		near := func(got, want, by float64) bool { return math.Abs(got-want) <= by*want }
+		if want := seen * perSecond; !near(got.PerSecond, want, 1e-6) || r.Rate(now, got.Key) != got.PerSecond {
+			t.Errorf("limit %d: key %d: rate %v and %v, twin %v", limit, got.Key, got.PerSecond, r.Rate(now, got.Key), want)
+		}
+		if want := row.tokens / seen; !near(got.Tokens, want, 1e-4) && math.Abs(got.Tokens-want) > 1e-9 {
+			t.Errorf("limit %d: key %d: %v tokens, twin %v", limit, got.Key, got.Tokens, want)
 		}
 	}
 }
@@ -215,15 +220,53 @@ func TestSizeOfRates(t *testing.T) {
 			}
 		}
 	}
+	for i := range 2 * most { // keys make room
+		r.Record(int64(most+i)*1000, scramble(uint64(most+i)), 100)
+	}
+	if per := float64(bytesOf(r)) / most; per > 40 || r.Len() != most {
+		t.Errorf("%d keys take %.1f bytes each, want %d and at most 40", r.Len(), per, most)
+	}
+}
+
+// TestTableHoldsCrowds fills a table with keys that all belong to its last places.
+func TestTableHoldsCrowds(t *testing.T) {
+	r := NewRates(time.Minute, 5000)
+	key := func(i int) uint64 { return unscramble(math.MaxUint64 - uint64(i)) }
+	for round := range 2 {
+		for i := range 3000 {
+			r.Record(int64(i)*second/100, key(i), 10*round)
+		}
+	}
+	for i := range 3000 {
+		if i%3 > 0 {
+			r.Forget(key(i))
+		}
+	}
+	for i := range 3000 {
+		if got := r.Rate(30*second, key(i)) > 0; got != (i%3 == 0) {
+			t.Fatalf("key %d of a crowd is there: %v", i, got)
+		}
+	}
+	if got := r.Snapshot(30*second, 0); len(got) != 1000 || got[0].Tokens == 0 {
+		t.Errorf("%d keys in the snapshot, want 1000: %v", len(got), got[:1])
+	}
+}
+
+func TestUnscramble(t *testing.T) {
+	for i := range uint64(1000) {
+		for _, x := range []uint64{i, -i, scramble(i)} {
+			if got := unscramble(scramble(x)); got != x {
+				t.Fatalf("%d became %d", x, got)
+			}
+		}
+	}
 }
 
 // bytesOf is the memory behind an estimate.
-func bytesOf(r *Rates) (n int) {
-	for p := range r.pages {
-		n += int(reflect.TypeFor[row]().Size())*cap(r.pages[p]) + 24
-	}
-	for i := range r.index.parts {
-		n += 4*cap(r.index.parts[i].slots) + 32
+func bytesOf(r *Rates) int {
+	n := int(reflect.TypeFor[Rates]().Size())
+	for i := range r.parts {
+		n += int(reflect.TypeFor[row]().Size())*cap(r.parts[i].rows) + int(reflect.TypeFor[candidate]().Size())*cap(r.parts[i].list)
 	}
 	return n
 }

@@ -8,26 +8,7 @@ import (
 
 // Snapshot returns the rates at now, ordered by key. Keys whose rate fell under
 // floor requests per second are left out.
-func (r *Rates) Snapshot(now int64, floor float64) []Rate {
-	return rates(r.pages, r.over(now)*r.perSecond(), floor)
-}
-
-func rates(pages [][]row, perSecond, floor float64) []Rate {
-	n := 0
-	for _, page := range pages {
-		n += len(page)
-	}
-	out := make([]Rate, 0, n)
-	for _, page := range pages {
-		for i := range page {
-			w := &page[i]
-			if rate := w.seen() * perSecond; rate >= floor && rate > 0 {
-				out = append(out, Rate{Key: w.key(), PerSecond: rate, Tokens: float64(w.tokens), Mark: w.mark})
-			}
-		}
-	}
-	return byKey(out)
-}
+func (r *Rates) Snapshot(now int64, floor float64) []Rate { return r.Freeze().At(now, floor) }
 
 // byKey returns the rates ordered by key. It deals them by their keys' upper bits
 // into about as many bins as there are rates, so that hashes are nearly in order
@@ -60,19 +41,35 @@ func byKey(rates []Rate) []Rate {
 // Frozen is a copy of the estimate at one moment, safe to use elsewhere.
 type Frozen struct {
 	clock
-	rows []row
+	rows []row // some are free
+	n    int   // that are not
 }
 
 // Freeze copies the estimate in block copies, without sorting or decaying.
 func (r *Rates) Freeze() *Frozen {
-	f := &Frozen{r.clock, make([]row, 0, r.n)}
-	for _, page := range r.pages {
-		f.rows = append(f.rows, page...)
+	size := 0
+	for i := range r.parts {
+		size += len(r.parts[i].rows)
+	}
+	f := &Frozen{r.clock, make([]row, 0, size), r.n}
+	for i := range r.parts {
+		f.rows = append(f.rows, r.parts[i].rows...)
 	}
 	return f
 }
 
 // At returns the frozen rates as of now, ordered by key, as Rates.Snapshot does.
 func (f *Frozen) At(now int64, floor float64) []Rate {
-	return rates([][]row{f.rows}, f.over(now)*f.perSecond(), floor)
+	perSecond := f.over(now) * f.perSecond()
+	out := make([]Rate, 0, f.n)
+	for i := range f.rows {
+		w := &f.rows[i]
+		if w.vacant() {
+			continue
+		}
+		if rate := w.seen() * perSecond; rate >= floor && rate > 0 {
+			out = append(out, Rate{Key: w.key(), PerSecond: rate, Tokens: float64(w.tokens), Mark: w.mark})
+		}
+	}
+	return byKey(out)
 }

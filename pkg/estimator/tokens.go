@@ -32,6 +32,9 @@ func (t *TokensPerByte) Observe(tokens, bytes int) {
 	t.ratio += (seen - t.ratio) / memory
 }
 
+// Known reports whether anything was observed.
+func (t *TokensPerByte) Known() bool { return t.ratio > 0 }
+
 // Value returns the tokens per byte, DefaultTokensPerByte until one was observed.
 func (t *TokensPerByte) Value() float64 {
 	if t.ratio == 0 {

@@ -108,6 +108,7 @@ type Core struct {
 	reuse          reuse
 	index          *index
 	peers          map[string]peer
+	alike          int // peers that send as much as this gateway, in parts of oneAlike
 
 	events  uint64
 	wanted  [CacheCleared + 1]bool // kinds of events that some link observes
@@ -127,6 +128,8 @@ type Core struct {
 type Dropped struct {
 	Events uint64 // for observers that do not keep up
 	Writes uint64 // of shared facts
+	Blocks uint64 // believed to be in a worker's prefix cache
+	Holds  uint64 // of keys
 }
 
 type link struct {

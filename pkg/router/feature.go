@@ -9,8 +9,8 @@ const FeatureVersion = 2
 
 const (
 	One             Feature = iota // the constant 1
-	InFlight                       // requests in flight at the worker
-	QueuedTokens                   // uncached prompt tokens without a first token yet
+	InFlight                       // requests in flight at the worker, with what peers are likely to have added since they told
+	QueuedTokens                   // uncached prompt tokens without a first token yet, with the same
 	InputTokens                    // prompt tokens of the request
 	OutputTokens                   // min(max_tokens, the pool's mean output)
 	Uncached                       // prompt tokens of the request not in the worker's cache

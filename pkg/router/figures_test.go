@@ -191,3 +191,29 @@ func TestNames(t *testing.T) {
 		t.Error("names are out of order")
 	}
 }
+
+// TestEstimatedKV holds that the KV use of an engine that does not tell it is what is
+// in flight there, and that of one that tells nothing is unknown.
+func TestEstimatedKV(t *testing.T) {
+	c := mustCore(t, Config{}, Member{Worker: Worker{ID: "a", KVTokens: 1000}}, Member{Worker: Worker{ID: "b"}})
+	for range 4 {
+		s := c.Arrive(0, Request{PromptTokens: 100, MaxTokens: 50})
+		c.Dispatched(0, s.Ticket, "a")
+	}
+	for _, test := range []struct {
+		id                    string
+		running, kvUsed, want Gauge
+	}{
+		{"a", Gauge{4, 7}, Unknown, Gauge{0.6, 7}},
+		{"a", Gauge{4, 7}, Gauge{0.2, 8}, Gauge{0.2, 8}},
+		{"a", Unknown, Unknown, Unknown},
+		{"b", Gauge{4, 7}, Unknown, Unknown},
+	} {
+		c.SetLoad(test.id, test.running, Unknown, test.kvUsed)
+		for _, w := range c.Loads(9) {
+			if w.ID == test.id && w.Load.KVUsed != test.want {
+				t.Errorf("%+v: KV use %+v", test, w.Load.KVUsed)
+			}
+		}
+	}
+}

@@ -126,11 +126,16 @@ func (c *Core) detach(w *worker) {
 
 // SetLoad stores scraped figures of a worker; unknown workers are ignored, and
 // a figure that is not a finite number is unknown. The ledger's own figures are
-// not touched.
+// not touched. The KV use of an engine that tells its batch and not that, as
+// llama.cpp, is estimated by what is held in flight there.
 func (c *Core) SetLoad(id string, running, waiting, kvUsed Gauge) {
 	if i := c.slot(id); i >= 0 {
-		l := &c.workers[i].info.Load
+		w := c.workers[i]
+		l := &w.info.Load
 		l.Running, l.Waiting, l.KVUsed = running.finite(), waiting.finite(), kvUsed.finite()
+		if l.Running.Known() && !l.KVUsed.Known() && w.info.KVTokens > 0 {
+			l.KVUsed = Gauge{Value: min(w.holds()/float64(w.info.KVTokens), 1), At: l.Running.At}
+		}
 	}
 }
 

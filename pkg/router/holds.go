@@ -20,9 +20,10 @@ func (h *hold) alive(now Time) bool { return h.until > now && h.worker.slot >= 0
 
 // byHold returns the slot of the worker that holds the request's key, -1 if
 // none does or the hold does not apply now. A hold on a worker that is down
-// waits for it, until the key is bound elsewhere.
+// waits for it, until the key is bound elsewhere. Of a strategy that only plans,
+// none applies while its plan binds nothing.
 func (c *Core) byHold(now Time, k *link, l *life) int {
-	if k.holds == nil || l.req.Key == 0 {
+	if k.holds == nil || l.req.Key == 0 || k.plan != nil && !k.binds() && !k.info.Routes {
 		return -1
 	}
 	h := k.holds.get(l.req.Key)
@@ -100,7 +101,10 @@ func (c *Core) bindAll(now Time, l *life, w *worker) {
 // bind holds the key on w, or goes on holding it where it is if the strategy
 // keeps first bindings.
 func (c *Core) bind(now Time, k *link, l *life, w *worker, ttl time.Duration, g Guard) *hold {
-	h, _, _ := k.holds.put(l.req.Key)
+	h, _, evicted := k.holds.put(l.req.Key)
+	if evicted {
+		c.dropped.Holds++
+	}
 	stays := h.worker != nil && k.keeps() && h.alive(now) && c.serves(h.worker, l)
 	if h.worker != w && !stays {
 		*h = hold{worker: w, saved: Never, maker: l.number}

@@ -12,10 +12,11 @@ type index struct {
 	seed    uint64
 }
 
-// insert records that the worker has computed the blocks.
-func (x *index) insert(w *worker, blocks []uint64, blockTokens int) {
+// insert records that the worker has computed the blocks, and returns how many others
+// made room.
+func (x *index) insert(w *worker, blocks []uint64, blockTokens int) (dropped int) {
 	if len(blocks) == 0 {
-		return
+		return 0
 	}
 	limit := x.unknown
 	if w.info.KVTokens > 0 && blockTokens > 0 {
@@ -24,8 +25,7 @@ func (x *index) insert(w *worker, blocks []uint64, blockTokens int) {
 	if w.prefixes == nil {
 		w.prefixes = newPrefixes(limit, x.seed)
 	}
-	w.prefixes.resize(limit)
-	w.prefixes.use(blocks)
+	return w.prefixes.resize(limit) + w.prefixes.use(blocks)
 }
 
 // match returns how many leading blocks the worker has.

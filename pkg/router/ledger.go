@@ -19,6 +19,7 @@ type worker struct {
 	held     int // tokens of their prompts and expected outputs
 	queued   int // uncached tokens without a first token, this gateway's
 	peers    struct{ inFlight, queued int }
+	told     struct{ inFlight, queued int } // of this gateway's, what its peers know
 	idHash   uint64
 	number   uint32 // counts lives, so that a mark on a key names one
 	info     Member
@@ -38,6 +39,26 @@ func (w *worker) ref() WorkerRef { return WorkerRef{w.info.ID, w.info.Incarnatio
 func (w *worker) load() int { return w.inFlight + w.peers.inFlight }
 
 func (w *worker) tokens() int { return w.queued + w.peers.queued }
+
+// crowd is the load that the worker is likely to have by now: what this gateway has
+// not told its peers yet, each of them has not told either.
+func (c *Core) crowd(w *worker) float64 {
+	return float64(w.load()) + c.untold(w.inFlight-w.told.inFlight)
+}
+
+// crowdTokens is crowd in tokens.
+func (c *Core) crowdTokens(w *worker) float64 {
+	return float64(w.tokens()) + c.untold(w.queued-w.told.queued)
+}
+
+// untold is what the peers are likely to have added to a figure since they told of
+// it, if this gateway has added own.
+func (c *Core) untold(own int) float64 {
+	if c.alike == 0 {
+		return 0
+	}
+	return float64(c.alike) * float64(max(own, 0)) / oneAlike
+}
 
 // open reports whether the worker is up and below its limits.
 func (w *worker) open() bool {
@@ -126,7 +147,7 @@ func (c *Core) credit(now Time, l *life, w *worker) {
 	if c.index != nil && len(l.req.Blocks) > 0 {
 		l.cached = c.cachedAt(w, l)
 		l.queued -= l.cached
-		c.index.insert(w, l.req.Blocks, l.req.BlockTokens)
+		c.dropped.Blocks += uint64(c.index.insert(w, l.req.Blocks, l.req.BlockTokens))
 		c.forgetCached()
 	}
 	c.book(w, 1, l.queued, l.held)

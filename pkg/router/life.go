@@ -270,7 +270,7 @@ func (c *Core) learn(now Time, l *life, u Usage) {
 		c.output.Observe(int64(now), float64(u.OutputTokens))
 	}
 	l.worker.latency.Observe(int64(now), now.since(l.dispatched).Seconds())
-	c.reuse.usage.observe(now, float64(u.CachedTokens), float64(u.PromptTokens))
+	c.reuse.usage.Observe(int64(now), float64(u.CachedTokens), float64(u.PromptTokens))
 	c.report(Finished, now, l, u)
 }
 

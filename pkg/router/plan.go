@@ -102,7 +102,8 @@ type Rest struct {
 // Bind makes the core hold, for the request's key, the worker that the request
 // was finally dispatched to, whichever strategy chose it.
 type Bind struct {
-	// TTL is the idle time after which a key is free again; 0 = no binding.
+	// TTL is the idle time after which a key is free again; 0 = no binding, and keys
+	// that earlier plans bound are free while this one is in force.
 	TTL time.Duration
 	// Keep keeps the first binding while its worker is up and serves the key,
 	// also when a request had to go elsewhere; otherwise the binding moves with

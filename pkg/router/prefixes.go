@@ -28,10 +28,10 @@ func newPrefixes(limit int, seed uint64) *prefixes {
 	return &prefixes{limit: max(limit, 1), runs: make([]prefixRun, 1), heads: newPrefixTable(seed)}
 }
 
-// resize sets the bound, dropping the oldest blocks beyond it.
-func (s *prefixes) resize(limit int) {
+// resize sets the bound, dropping the oldest blocks beyond it, and returns how many.
+func (s *prefixes) resize(limit int) (dropped int) {
 	s.limit = max(limit, 1)
-	s.makeRoom(0)
+	return s.makeRoom(0)
 }
 
 // match returns how many leading blocks are there.
@@ -50,8 +50,8 @@ func (s *prefixes) match(blocks []uint64) (n int) {
 }
 
 // use makes blocks the newest and drops the oldest of all to make room for new
-// ones. Of more than fit it takes the first.
-func (s *prefixes) use(blocks []uint64) {
+// ones. Of more than fit it takes the first. It returns how many were dropped.
+func (s *prefixes) use(blocks []uint64) (dropped int) {
 	blocks = blocks[:min(len(blocks), s.limit)]
 	last, whole := int32(0), true // the run that came last, and whether it was not cut
 	for len(blocks) > 0 && whole {
@@ -70,12 +70,13 @@ func (s *prefixes) use(blocks []uint64) {
 		last, blocks = r, blocks[n:]
 	}
 	if len(blocks) > 0 {
-		s.makeRoom(len(blocks))
+		dropped = s.makeRoom(len(blocks))
 		begin := len(s.ids)
 		s.ids = append(s.ids, blocks...)
 		s.add(prefixRun{begin: int32(begin), blocks: int32(len(blocks)), newer: last, before: s.runs[0].before})
 		s.count += len(blocks)
 	}
+	return dropped
 }
 
 // find returns the run that begins with a block, 0 if none does.
@@ -129,13 +130,14 @@ func (s *prefixes) cut(r, blocks int32) {
 }
 
 // makeRoom drops the oldest blocks until so many more fit, and finds their ids a
-// place.
-func (s *prefixes) makeRoom(blocks int) {
+// place. It returns how many it dropped.
+func (s *prefixes) makeRoom(blocks int) (dropped int) {
 	for s.count > 0 && s.count+blocks > s.limit {
 		r := s.runs[0].newer
 		x := &s.runs[r]
 		gone := min(s.count+blocks-s.limit, int(x.blocks))
 		s.count -= gone
+		dropped += gone
 		if x.blocks -= int32(gone); x.blocks > 0 {
 			break
 		}
@@ -147,6 +149,7 @@ func (s *prefixes) makeRoom(blocks int) {
 	if len(s.ids)+blocks > cap(s.ids) {
 		s.compact(s.count + blocks)
 	}
+	return dropped
 }
 
 // compact closes the gaps between ids. It makes room for half as many again as are

@@ -34,11 +34,12 @@ type Request struct {
 }
 
 func (r Request) bounded() Request {
-	for _, n := range []*int{&r.PromptTokens, &r.MaxTokens, &r.BlockTokens} {
-		*n = min(max(*n, 0), mostTokens)
-	}
+	r.PromptTokens, r.MaxTokens, r.BlockTokens = tokens(r.PromptTokens), tokens(r.MaxTokens), tokens(r.BlockTokens)
 	return r
 }
+
+// tokens is the nearest count of tokens in range.
+func tokens(n int) int { return min(max(n, 0), mostTokens) }
 
 // Usage is what serving a request took, as the worker reported it. A figure out
 // of range counts as the nearest in it.
@@ -50,8 +51,7 @@ type Usage struct {
 }
 
 func (u Usage) bounded() Usage {
-	u.PromptTokens = min(max(u.PromptTokens, 0), mostTokens)
-	u.OutputTokens = min(max(u.OutputTokens, 0), mostTokens)
+	u.PromptTokens, u.OutputTokens = tokens(u.PromptTokens), tokens(u.OutputTokens)
 	u.CachedTokens = min(max(u.CachedTokens, -1), mostTokens)
 	if !(u.Joules >= 0 && u.Joules < math.Inf(1)) {
 		u.Joules = 0

@@ -39,49 +39,31 @@ func (s Signal) String() string {
 
 // reuse measures this gateway's reuse by all signals.
 type reuse struct {
-	usage, scraped ratio
-	first, again   ratio // seconds to first token per prompt token
+	usage, scraped estimator.Ratio
+	first, again   estimator.Ratio // seconds to first token per prompt token
 }
 
 func (r *reuse) init(halfLife time.Duration) {
-	for _, q := range []*ratio{&r.usage, &r.scraped, &r.first, &r.again} {
-		q.part.HalfLife, q.whole.HalfLife = halfLife, halfLife
+	for _, q := range []*estimator.Ratio{&r.usage, &r.scraped, &r.first, &r.again} {
+		q.HalfLife = halfLife
 	}
 }
 
 // share is the reuse by the best signal.
 func (r *reuse) share() Reuse {
-	if v, ok := r.usage.value(); ok {
-		return Reuse{ByUsage, v}
+	if v, ok := r.usage.Value(); ok {
+		return Reuse{ByUsage, min(v, 1)}
 	}
-	if v, ok := r.scraped.value(); ok {
-		return Reuse{ByScrape, v}
+	if v, ok := r.scraped.Value(); ok {
+		return Reuse{ByScrape, min(v, 1)}
 	}
-	first, ok1 := r.first.value()
-	again, ok2 := r.again.value()
+	first, ok1 := r.first.Value()
+	again, ok2 := r.again.Value()
+	first, again = min(first, 1), min(again, 1)
 	if ok1 && ok2 && first > 0 {
 		return Reuse{ByTTFT, min(max(1-again/first, 0), 1)}
 	}
 	return Reuse{}
-}
-
-// ratio is a decayed sum of parts over a decayed sum of wholes.
-type ratio struct{ part, whole estimator.Mean }
-
-func (q *ratio) observe(now Time, part, whole float64) {
-	if part >= 0 && whole > 0 && !math.IsInf(part, 0) && !math.IsInf(whole, 0) {
-		q.part.Observe(int64(now), part)
-		q.whole.Observe(int64(now), whole)
-	}
-}
-
-func (q *ratio) value() (v float64, ok bool) {
-	part, _ := q.part.Value()
-	whole, ok := q.whole.Value()
-	if !ok || whole <= 0 {
-		return 0, false
-	}
-	return min(part/whole, 1), true
 }
 
 // timeReuse learns from a first token. A key that came before has a decayed
@@ -95,7 +77,7 @@ func (c *Core) timeReuse(now Time, l *life) {
 	if count > 1 {
 		q = &c.reuse.again
 	}
-	q.observe(now, now.since(l.dispatched).Seconds(), float64(l.req.PromptTokens))
+	q.Observe(int64(now), now.since(l.dispatched).Seconds(), float64(l.req.PromptTokens))
 }
 
 // SetCacheUse stores a worker's own counters of prompt tokens looked up in its
@@ -109,7 +91,7 @@ func (c *Core) SetCacheUse(now Time, id string, queries, hits float64) {
 	w := c.workers[i]
 	more, found := queries-w.looked, hits-w.found
 	if w.counted && more > 0 && found >= 0 {
-		c.reuse.scraped.observe(now, found, more)
+		c.reuse.scraped.Observe(int64(now), found, more)
 	}
 	w.looked, w.found, w.counted = queries, hits, true
 }

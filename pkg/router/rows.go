@@ -1,5 +1,7 @@
 package router
 
+import "slices"
+
 // slotTerm is a term with its weights in order of the fleet's slots.
 type slotTerm struct {
 	feature Feature
@@ -35,10 +37,8 @@ func bySlot(row Row, indexOf []int32) []slotTerm {
 // evaluate returns a row's cost for each candidate, in their order, in the given
 // scratch. It goes term by term, since the terms are few and the workers many.
 func (c *Core) evaluate(row []slotTerm, l *life, costs []float64) []float64 {
-	costs = costs[:0]
-	for range c.candidates {
-		costs = append(costs, 0)
-	}
+	costs = slices.Grow(costs[:0], len(c.candidates))[:len(c.candidates)]
+	clear(costs)
 	for i := range row {
 		t := &row[i]
 		weight, weights := t.weight, t.weights
@@ -55,11 +55,11 @@ func (c *Core) evaluate(row []slotTerm, l *life, costs []float64) []float64 {
 			}
 		case InFlight:
 			for i, slot := range c.candidates {
-				costs[i] += of(slot) * float64(c.workers[slot].load())
+				costs[i] += of(slot) * c.crowd(c.workers[slot])
 			}
 		case QueuedTokens:
 			for i, slot := range c.candidates {
-				costs[i] += of(slot) * float64(c.workers[slot].tokens())
+				costs[i] += of(slot) * c.crowdTokens(c.workers[slot])
 			}
 		default:
 			meanKV := c.meanKVUsed(t.feature)
@@ -81,7 +81,7 @@ func (c *Core) feature(f Feature, w *worker, l *life, meanKV float64) float64 {
 	case Uncached:
 		return c.uncached(w, l)
 	case UncachedByBatch:
-		return c.uncached(w, l) * float64(w.load()+1)
+		return c.uncached(w, l) * (c.crowd(w) + 1)
 	case Idle:
 		return idle(w)
 	case IdleOutput:

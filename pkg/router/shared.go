@@ -65,7 +65,10 @@ func (c *Core) adoptHolds(now Time, l *life) {
 			}
 			ref, _ := decodeRef(f.Value)
 			if slot := c.slot(ref.ID); slot >= 0 && c.workers[slot].ref() == ref {
-				h, _, _ := k.holds.put(f.Key)
+				h, _, evicted := k.holds.put(f.Key)
+				if evicted {
+					c.dropped.Holds++
+				}
 				ttl := k.plan.plan.Bind.TTL
 				*h = hold{worker: c.workers[slot], until: now.Add(ttl), ttl: ttl, saved: Never, guard: k.plan.plan.Guard}
 			}

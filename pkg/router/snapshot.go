@@ -1,6 +1,7 @@
 package router
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -29,9 +30,22 @@ const maxPeers = 256
 type peer struct {
 	snapshot Snapshot
 	at       Time // when its figures were taken
+	alike    int  // how much it sends, of oneAlike for as much as this gateway or more
 }
 
-// Export returns what this gateway tells its peers. The returned function
+// oneAlike is a peer that sends as much as this gateway. Parts of it are whole
+// numbers, whose sum does not depend on the order.
+const oneAlike = 256
+
+// alikeness says how much a peer sends beside this gateway's own rate.
+func alikeness(peer, own float64) int {
+	if !(peer > 0) { // nothing, or no number
+		return 0
+	}
+	return int(oneAlike * min(peer/max(own, math.SmallestNonzeroFloat64), 1))
+}
+
+// Export returns what this gateway tells its peers, and counts it as told. The returned function
 // builds the snapshot and may be called outside of the core's lock; it does not
 // tell of keys slower than floor requests per second.
 func (c *Core) Export(now Time, floor float64) func() Snapshot {
@@ -39,6 +53,7 @@ func (c *Core) Export(now Time, floor float64) func() Snapshot {
 	places := make(map[uint32]uint32, len(c.workers))
 	for i, w := range c.workers {
 		s.Loads = append(s.Loads, WorkerLoad{w.ref(), w.inFlight, w.queued})
+		w.told.inFlight, w.told.queued = w.inFlight, w.queued
 		places[w.number] = uint32(i) + 1
 	}
 	frozen := c.rates.Freeze()
@@ -76,9 +91,10 @@ func (c *Core) Import(taken Time, name string, s Snapshot) {
 	if _, known := c.peers[name]; !known && len(c.peers) >= maxPeers {
 		return
 	}
-	c.bookPeer(c.peers[name].snapshot, -1)
-	c.peers[name] = peer{s, taken}
-	c.bookPeer(s, 1)
+	c.bookPeer(c.peers[name], -1)
+	p := peer{s, taken, alikeness(s.TotalRate, c.total.Rate(int64(taken)))}
+	c.peers[name] = p
+	c.bookPeer(p, 1)
 	c.recount()
 	c.settled = false
 }
@@ -95,7 +111,7 @@ func (c *Core) dropSilentPeers(now Time) {
 	n := len(c.peers)
 	for name, p := range c.peers {
 		if p.at > now {
-			c.peers[name] = peer{p.snapshot, now}
+			c.peers[name] = peer{p.snapshot, now, p.alike}
 		}
 		if now.Sub(p.at) > c.cfg.PeerLife {
 			delete(c.peers, name)
@@ -127,11 +143,12 @@ func (c *Core) peersAge(now Time) time.Duration {
 
 // applyPeers books the peers' loads on the workers afresh.
 func (c *Core) applyPeers() {
+	c.alike = 0
 	for _, w := range c.workers {
 		w.peers.inFlight, w.peers.queued = 0, 0
 	}
 	for _, p := range c.peers {
-		c.bookPeer(p.snapshot, 1)
+		c.bookPeer(p, 1)
 	}
 	c.recount()
 	c.settled = false
@@ -139,9 +156,10 @@ func (c *Core) applyPeers() {
 
 // bookPeer puts a peer's loads on the workers' books, or takes them off if sign is
 // -1.
-func (c *Core) bookPeer(s Snapshot, sign int) {
-	for i := range s.Loads {
-		load := &s.Loads[i]
+func (c *Core) bookPeer(p peer, sign int) {
+	c.alike += sign * p.alike
+	for i := range p.snapshot.Loads {
+		load := &p.snapshot.Loads[i]
 		if at := c.slot(load.ID); at >= 0 && c.workers[at].info.Incarnation == load.Incarnation {
 			c.workers[at].peers.inFlight += sign * min(max(load.InFlight, 0), maxPeerInFlight)
 			c.workers[at].peers.queued += sign * min(max(load.QueuedTokens, 0), maxPeerQueued)

@@ -53,7 +53,7 @@ type Load struct {
 	PeersAge     time.Duration // age of the oldest peer gateway's part of the figures above
 	Running      Gauge         // sequences in the engine's batch
 	Waiting      Gauge         // sequences in the engine's queue
-	KVUsed       Gauge         // share of the KV cache in use, 0..1
+	KVUsed       Gauge         // share of the KV cache in use, 0..1; estimated by what is in flight where only Running is told
 	TTFT         Gauge         // smoothed time to first token, s
 	Latency      Gauge         // smoothed request latency, s
 }

@@ -15,15 +15,25 @@ type pool struct {
 
 func newPool(t *testing.T, name string, o router.Options, workers int, w router.Worker) *pool {
 	t.Helper()
-	d, err := Find(name)
-	if err != nil {
-		t.Fatal(err)
+	return newSeededPool(t, 1, name, o, workers, w)
+}
+
+// newSeededPool is newPool with a seed; the built-in needs no link.
+func newSeededPool(t *testing.T, seed uint64, name string, o router.Options, workers int, w router.Worker) *pool {
+	t.Helper()
+	p, config := &pool{}, router.Config{Pool: "herd", Seed: seed}
+	if name != router.BuiltIn {
+		d, err := Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.instance, err = d.New(o, 1); err != nil {
+			t.Fatal(err)
+		}
+		config.Links = []router.Link{{Name: name, Info: p.instance.Info()}}
 	}
-	p := &pool{}
-	if p.instance, err = d.New(o, 1); err != nil {
-		t.Fatal(err)
-	}
-	if p.core, err = router.New(router.Config{Pool: "herd", Seed: 1, Links: []router.Link{{Name: name, Info: p.instance.Info()}}}); err != nil {
+	var err error
+	if p.core, err = router.New(config); err != nil {
 		t.Fatal(err)
 	}
 	var members []router.Member
@@ -34,7 +44,14 @@ func newPool(t *testing.T, name string, o router.Options, workers int, w router.
 	if err := p.core.SetFleet(0, members); err != nil {
 		t.Fatal(err)
 	}
-	for _, task := range p.core.PlansDue(0) {
+	p.plan(t, 0)
+	return p
+}
+
+// plan makes the plans that are due.
+func (p *pool) plan(t *testing.T, now router.Time) {
+	t.Helper()
+	for _, task := range p.core.PlansDue(now) {
 		plan, err := p.instance.(router.Planner).Plan(task.Input())
 		if err != nil {
 			t.Fatal(err)
@@ -44,11 +61,10 @@ func newPool(t *testing.T, name string, o router.Options, workers int, w router.
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.core.Install(0, task.Link, compiled); err != nil {
+		if err := p.core.Install(now, task.Link, compiled); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return p
 }
 
 // send sends a request and returns the worker that the strategy chose.

@@ -1,4 +1,5 @@
-// Package chain makes the strategies of a chain that is given as text.
+// Package chain makes the strategies of a chain that is given as text, and drives
+// them without a simulator.
 package chain
 
 import (

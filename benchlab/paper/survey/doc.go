@@ -13,6 +13,6 @@
 // worth. Strategies are those of the catalog, driven by the core that gateways run. It
 // does no I/O and reads no clock: equal options give equal results.
 //
-// Reading order: survey.go, workload.go, owners.go with gateway.go and slots.go,
-// simulated.go, agents.go, markdown.go.
+// Reading order: survey.go, workload.go, owners.go with slots.go, simulated.go,
+// agents.go, markdown.go.
 package survey

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"gatewayd/benchlab/paper/chain"
 	"gatewayd/benchlab/sim/signal"
 	"gatewayd/pkg/router"
 )
@@ -51,7 +52,7 @@ const prefix = 512
 
 // Run returns the share of the requests whose prefix was at the worker that served
 // them, and the most requests of a worker over the mean.
-func (o Owners) Run(ctx context.Context, chain string, seed uint64) (hit, imbalance float64, err error) {
+func (o Owners) Run(ctx context.Context, text string, seed uint64) (hit, imbalance float64, err error) {
 	o = o.withDefaults()
 	caches, served := make([]*slots, o.Workers), make([]float64, o.Workers)
 	members, number := make([]router.Member, o.Workers), map[string]int{}
@@ -60,8 +61,8 @@ func (o Owners) Run(ctx context.Context, chain string, seed uint64) (hit, imbala
 		members[w].Worker = router.Worker{ID: id, KVTokens: o.Slots * prefix, Incarnation: 1}
 		caches[w], number[id] = newSlots(o.Slots), w
 	}
-	g, err := newGateway(chain, seed, o.Signal, router.Config{
-		RateHalfLife: time.Duration(o.HalfLife) * time.Second, PlanInterval: time.Duration(o.Interval) * time.Second, MaxLife: math.MaxInt64,
+	g, err := chain.NewGateway(text, o.Signal, router.Config{
+		Pool: "survey", Seed: seed, RateHalfLife: time.Duration(o.HalfLife) * time.Second, PlanInterval: time.Duration(o.Interval) * time.Second, MaxLife: math.MaxInt64,
 	}, members)
 	if err != nil {
 		return 0, 0, err
@@ -72,11 +73,11 @@ func (o Owners) Run(ctx context.Context, chain string, seed uint64) (hit, imbala
 		if err := context.Cause(ctx); err != nil {
 			return 0, 0, err
 		}
-		if err := g.tick(now); err != nil {
+		if err := g.Tick(now); err != nil {
 			return 0, 0, err
 		}
 		key := router.Mix(seed<<32 | draw() + 1)
-		step, err := g.place(now, router.Request{
+		step, err := g.Place(now, router.Request{
 			ID: strconv.Itoa(i), Key: key, PromptTokens: prefix, Blocks: []uint64{key}, BlockTokens: prefix,
 		})
 		if err != nil {
@@ -89,11 +90,11 @@ func (o Owners) Run(ctx context.Context, chain string, seed uint64) (hit, imbala
 		}
 		served[w]++
 		if o.Signal.Counted() {
-			g.core.SetCacheUse(now, step.Worker.ID, served[w]*prefix, hits[w]*prefix)
+			g.Core.SetCacheUse(now, step.Worker.ID, served[w]*prefix, hits[w]*prefix)
 		}
-		g.core.FirstToken(now.Add(perToken*time.Duration(1+prefix-usage.CachedTokens)), step.Ticket)
+		g.Core.FirstToken(now.Add(perToken*time.Duration(1+prefix-usage.CachedTokens)), step.Ticket)
 		if open = append(open, ending{step.Ticket, o.Signal.Usage(usage)}); len(open) > o.Open {
-			g.core.Finish(now, open[0].ticket, router.Ending{Outcome: router.Completed, Usage: open[0].usage})
+			g.Core.Finish(now, open[0].ticket, router.Ending{Outcome: router.Completed, Usage: open[0].usage})
 			open = open[1:]
 		}
 	}

@@ -214,6 +214,6 @@ func TestNaiveIsPaper(t *testing.T) {
 func BenchmarkOrder(b *testing.B) {
 	rates := population(128_824, 160, 1)
 	for b.Loop() {
-		byRate(rates)
+		byRate(rates, nil)
 	}
 }

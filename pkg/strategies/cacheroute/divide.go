@@ -152,8 +152,8 @@ func (s *splitter) zones(d division) []zone {
 	end := s.ballast + d.protect
 	surplus := s.load[end] - s.load[s.ballast] - (s.power-d.power)*d.mean
 	free := d.power*d.mean - d.tail
-	for _, r := range s.order[s.ballast:end] {
-		rate := s.rates[r.position].Rate
+	for i, r := range s.order[s.ballast:end] {
+		rate := s.demand[s.ballast+i].rate
 		zones[r.position] = protected
 		if surplus > 0 && rate <= free && rate*d.stay >= immune {
 			zones[r.position] = filler
@@ -176,32 +176,15 @@ func (s *splitter) part(zones []zone, z zone, workers []uint16, fill, unkeyed, l
 		p.Speed = append(p.Speed, s.speed(int(w)))
 		number[w] = len(p.IDs)
 	}
-	rates, before := s.rates, previous
-	if n := count(zones, z); n < len(rates) {
-		rates = make([]router.KeyRate, 0, n)
-		for i := range s.rates {
-			if zones[i] == z {
-				rates = append(rates, s.rates[i])
-			}
-		}
+	if err := p.checkSelf(); err != nil {
+		return Placement{}, err
 	}
 	if len(workers) < len(s.IDs) {
-		before = renumbered(previous, number)
+		previous = renumbered(previous, number)
 	}
-	placed, err := p.Place(rates, before)
-	if err == nil {
-		trim(&placed, rates, p.sizeOf, p.Budget, limit+placed.Unadmitted/s.powerOf(workers))
-	}
-	return placed, err
-}
-
-func count(zones []zone, z zone) (n int) {
-	for _, other := range zones {
-		if other == z {
-			n++
-		}
-	}
-	return n
+	placed := p.place(s.rates, &filter{zones, z}, previous)
+	trim(&placed, s.rates, p.sizeOf, p.Budget, limit+placed.Unadmitted/s.powerOf(workers))
+	return placed, nil
 }
 
 // renumbered expresses a table in other numbers of the workers, counted from 1; 0

@@ -42,7 +42,7 @@ func expected(t *router.Table, rates []router.KeyRate, workers int) float64 {
 // paper-like population on 30 workers, rates on a random walk of sigma 0.3 per
 // interval for 6 intervals. The paper's fresh plans have a cache churn of 0.945.
 func TestDrift(t *testing.T) {
-	const workers, keys, intervals, runs = 30, 128, 6, 4
+	const workers, keys, intervals, runs = 30, 128, 6, 20
 	paper := Paper{Workers: workers, QCap: 160, Slots: keys}
 	planned := Planned{IDs: names(workers), QCap: 160, Near: DefaultNear, Bound: DefaultBound}
 	var freshChurn, keptChurn, fresh, kept, stale float64

@@ -31,12 +31,18 @@ func newRanked(rate float64, position int) ranked {
 
 func (r ranked) rate() float64 { return math.Float64frombits(^r.bits) }
 
-// byRate returns the positive rates in decreasing order; equal rates keep their
-// order.
-func byRate(rates []router.KeyRate) []ranked {
+// filter is the keys of a zone.
+type filter struct {
+	zones []zone // of each rate
+	zone  zone
+}
+
+// byRate returns the positive rates that a filter lets pass, all of them if it is
+// nil, in decreasing order; equal rates keep their order.
+func byRate(rates []router.KeyRate, only *filter) []ranked {
 	items := make([]ranked, 0, len(rates))
 	for i := range rates {
-		if rate := rates[i].Rate; rate > 0 {
+		if rate := rates[i].Rate; rate > 0 && (only == nil || only.zones[i] == only.zone) {
 			items = append(items, newRanked(rate, i))
 		}
 	}

@@ -43,7 +43,7 @@ func (p Paper) Place(rates []router.KeyRate) (Placement, error) {
 		return Placement{}, err
 	}
 	var result Placement
-	order := byRate(rates)
+	order := byRate(rates, nil)
 	admitted := order[:0]
 	capacity, used := min(float64(p.Workers)*p.Slots, maxSeats), 0.0
 	for _, r := range order {

@@ -69,17 +69,38 @@ func (p Planned) Place(rates []router.KeyRate, previous *router.Table) (Placemen
 	if err := p.check(rates, previous); err != nil {
 		return Placement{}, err
 	}
+	return p.place(rates, nil, previous), nil
+}
+
+// place is Place for the keys that a filter lets pass.
+func (p Planned) place(rates []router.KeyRate, only *filter, previous *router.Table) Placement {
 	d := newDraft(p, rates, previous)
-	d.admit(byRate(rates))
+	d.admit(byRate(rates, only))
 	if d.keep() {
 		d.settle()
 	}
 	d.count()
 	d.balance()
-	return d.placement(), nil
+	return d.placement()
 }
 
 func (p Planned) check(rates []router.KeyRate, previous *router.Table) error {
+	if err := p.checkSelf(); err != nil {
+		return err
+	}
+	if err := planner.Rates(rates); err != nil {
+		return err
+	}
+	if err := planner.Ascending(rates); err != nil {
+		return err
+	}
+	if err := planner.Table(previous, len(p.IDs)); err != nil {
+		return fmt.Errorf("previous %w", err)
+	}
+	return nil
+}
+
+func (p Planned) checkSelf() error {
 	if err := workers(len(p.IDs)); err != nil {
 		return err
 	}
@@ -104,15 +125,6 @@ func (p Planned) check(rates []router.KeyRate, previous *router.Table) error {
 	}
 	if !(p.Near >= 0) || !(p.Bound >= 1) || !(p.Tokens >= 0) || !(p.Unkeyed >= 0 && p.Unkeyed <= planner.Most) {
 		return fmt.Errorf("near %v, tokens %v and unkeyed rate %v must be at least 0, bound %v at least 1", p.Near, p.Tokens, p.Unkeyed, p.Bound)
-	}
-	if err := planner.Rates(rates); err != nil {
-		return err
-	}
-	if err := planner.Ascending(rates); err != nil {
-		return err
-	}
-	if err := planner.Table(previous, len(p.IDs)); err != nil {
-		return fmt.Errorf("previous %w", err)
 	}
 	return nil
 }

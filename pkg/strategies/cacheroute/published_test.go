@@ -54,8 +54,8 @@ func (l *leastRecent) touch(owner, at int) (hit bool, dropped int) {
 // TestPublished repeats VeloxQuant's published benchmark and finds its rows to
 // the hit. It flatters the plan: an owner that was admitted once and seen since
 // counts as a hit for ever, wherever its plan has put it, and the imbalance is
-// that of the last plan; TestResidency is the same traffic with caches that are
-// somewhere.
+// that of the last plan. The owners of package survey are the same traffic with
+// prefixes that are where they were served.
 func TestPublished(t *testing.T) {
 	stream, qcap := publishedTraffic()
 	for _, row := range []struct {

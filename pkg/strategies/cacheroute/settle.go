@@ -49,12 +49,12 @@ func (d *draft) keepSome(k *key) {
 // A key that fits nowhere becomes cold; one that finds some of its homes has
 // fewer copies.
 func (d *draft) settle() {
-	s := settler{draft: d, order: rendezvous.New(d.IDs), tree: lpt.New(d.load), smallest: math.Inf(1)}
+	s := settler{draft: d, order: rendezvous.New(d.IDs), tree: lpt.New(d.load), smallest: math.Inf(1), grown: make([]bool, len(d.load))}
 	for i := range d.keys {
 		s.smallest = min(s.smallest, d.keys[i].size)
 	}
 	for w := range d.load {
-		s.offer(w)
+		s.grow(w)
 	}
 	for i := range d.keys {
 		k := &d.keys[i]
@@ -65,26 +65,46 @@ func (d *draft) settle() {
 				break
 			}
 			d.add(k, w)
-			s.offer(w)
+			s.grow(w)
 		}
 	}
 }
 
-// settler finds homes.
+// settler finds homes. Loads only grow meanwhile, so the tree is brought up to date
+// only when the least load is wanted, and an old one is a bound.
 type settler struct {
 	*draft
 	order    *rendezvous.Order
 	tree     *lpt.Tree // the workers that have room for the smallest key, by load
+	grown    []bool    // workers whose place in the tree is out of date
+	behind   []uint16  // these, as a list
+	floor    float64   // that no worker's load in the tree is below
 	smallest float64
 }
 
-// offer brings a worker to its place among those that may take a key.
-func (s *settler) offer(w int) {
-	if s.room[w] < s.smallest {
-		s.tree.Set(w, math.Inf(1))
-		return
+// grow notes that a worker's load or room has changed.
+func (s *settler) grow(w int) {
+	if !s.grown[w] {
+		s.grown[w] = true
+		s.behind = append(s.behind, uint16(w))
 	}
-	s.tree.Set(w, s.load[w])
+}
+
+// least returns the least loaded worker of those that may take a key, and its load;
+// that is infinite if there is none.
+func (s *settler) least() (w int, load float64) {
+	for _, w := range s.behind {
+		s.grown[w] = false
+		if s.room[w] < s.smallest {
+			s.tree.Set(int(w), math.Inf(1))
+		} else {
+			s.tree.Set(int(w), s.load[w])
+		}
+	}
+	s.behind = s.behind[:0]
+	w = s.tree.Least()
+	s.floor = s.tree.Load(w)
+	return w, s.floor
 }
 
 // newHome returns the first worker of the key's rendezvous order that fits, if
@@ -92,8 +112,13 @@ func (s *settler) offer(w int) {
 // none fits. So the same keys find the same homes wherever they are planned, and
 // one worker more or less moves few of them.
 func (s *settler) newHome(k *key) int {
-	least := s.tree.Least()
-	if math.IsInf(s.tree.Load(least), 1) {
+	first := s.order.First(k.name)
+	fits := s.fits(k, first)
+	if fits && s.load[first]-s.floor <= s.Near*s.mean {
+		return first
+	}
+	least, load := s.least()
+	if math.IsInf(load, 1) {
 		return -1
 	}
 	if !s.fits(k, least) {
@@ -101,8 +126,7 @@ func (s *settler) newHome(k *key) int {
 			return -1
 		}
 	}
-	first := s.order.First(k.name)
-	if !s.fits(k, first) {
+	if !fits {
 		first = s.order.FirstOf(k.name, func(w int) bool { return s.fits(k, w) })
 	}
 	if first >= 0 && s.load[first]-s.load[least] <= s.Near*s.mean {
@@ -130,6 +154,6 @@ func (s *settler) shrink(k *key) {
 	}
 	for _, w := range s.of(k) {
 		s.load[w] += (k.share() - before) * s.slow[w]
-		s.offer(int(w))
+		s.grow(int(w))
 	}
 }

@@ -49,6 +49,7 @@ type splitter struct {
 	Planned
 	rates   []router.KeyRate
 	order   []ranked  // keys by what a place is worth, best first
+	demand  []demand  // of the keys of the order
 	load    []float64 // req/s of the first i keys of the order
 	held    []float64 // tokens of the first i keys
 	work    []float64 // tokens per second of the first i keys
@@ -62,6 +63,9 @@ type splitter struct {
 	slow    []float64 // 1 by the speed of each worker
 	power   float64   // of all workers: the sum of their speeds
 }
+
+// demand is the requests per second of a key and its size in tokens.
+type demand struct{ rate, size float64 }
 
 // division is one way to divide the workers.
 type division struct {
@@ -78,12 +82,13 @@ func newSplitter(p Planned, rates []router.KeyRate, kept *router.Table) *splitte
 	s := &splitter{Planned: p, rates: rates}
 	s.slow, s.power = p.slowness()
 	s.order = decreasing(s.weighed(kept))
+	s.gather()
 	sums := func() []float64 { return make([]float64, len(s.order)+1) }
 	s.load, s.held, s.work = sums(), sums(), sums()
 	s.once = math.Ln2 / p.HalfLife
 	least, one, two := proven*s.once, 0.0, 0.0
 	for i, r := range s.order {
-		rate, size := rates[r.position].Rate, s.size(r.position)
+		rate, size := s.demand[i].rate, s.demand[i].size
 		s.load[i+1], s.held[i+1], s.work[i+1] = s.load[i]+rate, s.held[i]+size, s.work[i]+rate*size
 		if r.rate() >= least {
 			s.known = i + 1
@@ -106,6 +111,21 @@ func newSplitter(p Planned, rates []router.KeyRate, kept *router.Table) *splitte
 	return s
 }
 
+// gather brings the demand into the order. It does nothing else, so that its visits
+// to memory overlap.
+func (s *splitter) gather() {
+	s.demand = make([]demand, len(s.order))
+	for i, r := range s.order {
+		given := &s.rates[r.position]
+		s.demand[i] = demand{given.Rate, given.Tokens}
+	}
+	for i := range s.demand {
+		if k := &s.demand[i]; !(k.size > 0) {
+			k.size = s.Tokens
+		}
+	}
+}
+
 // hot reports whether some keys are much hotter than others: then rates are a
 // property of keys, and last. Sessions are all about as hot as each other, for as
 // long as they live, and a worker sacrificed to those that just lost their place
@@ -123,7 +143,7 @@ func (s *splitter) hot() bool {
 // speak for.
 func (s *splitter) certain() int {
 	n := 0
-	for n < s.known && s.rates[s.order[n].position].Rate >= certain*s.once {
+	for n < s.known && s.demand[n].rate >= certain*s.once {
 		n++
 	}
 	return n
@@ -198,7 +218,7 @@ func (s *splitter) best(before int, order []uint16) (best division, flat float64
 		d.protect = s.fitting(all - room[cold])
 		end := s.ballast + d.protect
 		for ; from > end; from-- {
-			s.add(tail, s.order[from-1].position)
+			s.add(tail, s.demand[from-1])
 		}
 		d.stay = tail.stay(room[cold])
 		hits := tail.hits(d.stay)
@@ -220,7 +240,7 @@ func (s *splitter) best(before int, order []uint16) (best division, flat float64
 		}
 	}
 	for ; from > 0; from-- {
-		s.add(tail, s.order[from-1].position)
+		s.add(tail, s.demand[from-1])
 	}
 	return best, tail.hits(tail.stay(s.budget)) / work
 }
@@ -246,14 +266,13 @@ func (s *splitter) missed(tokens float64) float64 {
 // add adds a key to a curve. That a key came once says little about whether it
 // comes again: of the traffic of such keys as much comes back as two requests
 // speak for others (Good and Turing), and the rest is of keys not seen yet.
-func (s *splitter) add(c *curve, position int32) {
-	rate, size := s.rates[position].Rate, s.size(position)
-	if rate > s.once {
-		c.add(rate, size)
+func (s *splitter) add(c *curve, k demand) {
+	if k.rate > s.once {
+		c.add(k.rate, k.size)
 		return
 	}
-	c.add(max(rate*s.again, s.least), size)
-	c.fresh += rate * (1 - s.again) * size
+	c.add(max(k.rate*s.again, s.least), k.size)
+	c.fresh += k.rate * (1 - s.again) * k.size
 }
 
 // fitting is the number of proven keys after the ballast whose prefixes fit.

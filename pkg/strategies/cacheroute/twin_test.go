@@ -146,7 +146,7 @@ func TestByRate(t *testing.T) {
 			rates[i] = router.KeyRate{Key: uint64(i), Rate: r}
 		}
 		want := descending(rates)
-		got := byRate(rates)
+		got := byRate(rates, nil)
 		if len(got) != len(want) {
 			t.Fatalf("round %d: %d rates of %d", round, len(got), len(want))
 		}
