@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"strconv"
 
 	"gatewayd/pkg/router"
 )
@@ -59,19 +57,21 @@ func readRates(r io.Reader) ([]router.KeyRate, error) {
 	var rates []router.KeyRate
 	for in.More() {
 		var entry struct {
-			Key  *uint64  `json:"key"`
-			Rate *float64 `json:"rate"`
+			Key  once[uint64]  `json:"key"`
+			Rate once[float64] `json:"rate"`
 		}
 		err := in.Decode(&entry)
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("entry %d: %w", len(rates)+1, plain(err))
-		case entry.Key == nil || entry.Rate == nil:
+		case entry.Key.value == nil || entry.Rate.value == nil:
 			return nil, fmt.Errorf("entry %d: it must have a key and a rate", len(rates)+1)
+		case entry.Key.times > 1 || entry.Rate.times > 1:
+			return nil, fmt.Errorf("entry %d: it has its key or its rate twice", len(rates)+1)
 		case len(rates) == router.MaxPlanKeys:
 			return nil, fmt.Errorf("there are more than %d entries", router.MaxPlanKeys)
 		}
-		rates = append(rates, router.KeyRate{Key: *entry.Key, Rate: *entry.Rate})
+		rates = append(rates, router.KeyRate{Key: *entry.Key.value, Rate: *entry.Rate.value})
 	}
 	if _, err := in.Token(); err != nil {
 		return nil, plain(err)
@@ -83,36 +83,30 @@ func readRates(r io.Reader) ([]router.KeyRate, error) {
 func readPrevious(r io.Reader) (*router.Table, error) {
 	in := json.NewDecoder(r)
 	var earlier struct {
-		Table map[string][]uint16 `json:"table"`
+		Table once[planTable] `json:"table"`
 	}
-	if err := in.Decode(&earlier); err != nil {
+	switch err := in.Decode(&earlier); {
+	case err != nil:
 		return nil, plain(err)
-	}
-	if earlier.Table == nil {
+	case earlier.Table.value == nil:
 		return nil, errors.New(`it has no "table": it must be an earlier output`)
+	case earlier.Table.times > 1:
+		return nil, errors.New(`it has its "table" twice`)
 	}
-	homes := make(map[uint64][]uint16, len(earlier.Table))
-	keys := make([]uint64, 0, len(earlier.Table))
-	for text, members := range earlier.Table {
-		key, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("table: %q is not a key of 64 bits", text)
-		}
-		slices.Sort(members)
-		if n := len(members); n == 0 || len(slices.Compact(members)) < n || int(members[n-1]) >= router.MaxPlanWorkers {
-			return nil, fmt.Errorf("table: key %d must have workers from 0 to %d, each once", key, router.MaxPlanWorkers-1)
-		}
-		if homes[key] != nil {
-			return nil, fmt.Errorf("table: key %d is there twice", key)
-		}
-		homes[key], keys = members, append(keys, key)
-	}
-	slices.Sort(keys)
-	table := &router.Table{}
-	for _, key := range keys {
-		table.Append(key, homes[key]...)
-	}
-	return table, ended(in)
+	table := router.Table(*earlier.Table.value)
+	return &table, ended(in)
+}
+
+// once is a value of a JSON object, and how many times it is there.
+type once[T any] struct {
+	value *T // nil if it is missing or null
+	times int
+}
+
+// UnmarshalJSON is called each time that the value is there.
+func (o *once[T]) UnmarshalJSON(b []byte) error {
+	o.times++
+	return json.Unmarshal(b, &o.value)
 }
 
 // ended checks that nothing follows.

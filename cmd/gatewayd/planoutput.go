@@ -1,8 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 
 	"gatewayd/pkg/router"
@@ -65,4 +70,39 @@ func (t planTable) MarshalJSON() ([]byte, error) {
 		b = append(b, ']')
 	}
 	return append(b, '}'), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes, with keys in any order.
+func (t *planTable) UnmarshalJSON(b []byte) error {
+	in := json.NewDecoder(bytes.NewReader(b))
+	if start, err := in.Token(); err != nil || start != json.Delim('{') {
+		return errors.New(`table: it must be an object, as {"1":[0]}`)
+	}
+	homes := map[uint64][]uint16{}
+	for in.More() {
+		name, err := in.Token()
+		if err != nil {
+			return err
+		}
+		key, err := strconv.ParseUint(fmt.Sprint(name), 10, 64)
+		if err != nil {
+			return fmt.Errorf("table: %q is not a key of 64 bits", name)
+		}
+		if _, twice := homes[key]; twice {
+			return fmt.Errorf("table: key %d is there twice", key)
+		}
+		var members []uint16
+		err = in.Decode(&members)
+		slices.Sort(members)
+		if n := len(members); err != nil || n == 0 || len(slices.Compact(members)) < n || int(members[n-1]) >= router.MaxPlanWorkers {
+			return fmt.Errorf("table: key %d must have workers from 0 to %d, each once", key, router.MaxPlanWorkers-1)
+		}
+		homes[key] = members
+	}
+	var table router.Table
+	for _, key := range slices.Sorted(maps.Keys(homes)) {
+		table.Append(key, homes[key]...)
+	}
+	*t = planTable(table)
+	return nil
 }

@@ -17,6 +17,21 @@ import (
 type decoder struct {
 	problems
 	anchors map[string]ast.Node
+	entered int // into lists and mappings
+}
+
+func newDecoder() *decoder {
+	return &decoder{problems: problems{places: map[string]position{"": {1, 1}}}, anchors: map[string]ast.Node{}}
+}
+
+// enters counts what goes into lists and mappings, and reports whether there is room.
+// A file without aliases never has as many entries as bytes; with them it could have
+// its square.
+func (d *decoder) enters(n ast.Node, path string) bool {
+	if d.entered++; d.entered == maxFile+1 {
+		d.here(start(n), path, fmt.Sprintf("aliases make more than %d entries of the file", maxFile), "use fewer aliases")
+	}
+	return d.entered <= maxFile
 }
 
 // value sets v, the setting at path, from a node.
@@ -69,6 +84,9 @@ func (d *decoder) items(n ast.Node, v reflect.Value, path string) {
 	}
 	v.Set(reflect.MakeSlice(v.Type(), len(list.Values), len(list.Values)))
 	for i, item := range list.Values {
+		if !d.enters(item, path) {
+			return
+		}
 		d.value(item, v.Index(i), fmt.Sprintf("%s[%d]", path, i))
 	}
 }
@@ -98,7 +116,9 @@ func (d *decoder) pairs(n ast.Node, t reflect.Type, path string, f func(key *tok
 		return
 	}
 	for it := m.MapRange(); it.Next(); {
-		if key := it.Key(); key.IsMergeKey() {
+		if key := it.Key(); !d.enters(key, path) {
+			return
+		} else if key.IsMergeKey() {
 			d.here(place(key.GetToken()), path, "merge keys are not supported", "write the keys out, or refer to a whole mapping with *name")
 		} else {
 			f(key.GetToken(), it.Value())

@@ -45,6 +45,8 @@ func TestTargets(t *testing.T) {
 		`{"targets": ["a:1"]}`:          "it is no list of groups",
 		`[{"target": ["a:1"]}]`:         "it is no list of groups",
 		`[{"targets": "a:1"}]`:          "it is no list of groups",
+		"!0 [{targets: [a:1]}]":         "tags are not supported",
+		squared(1000):                   "aliases make more than",
 		"\x00\xff\xfe":                  "it is no list of groups",
 		`[{"targets": [""]}]`:           "[0].url: has no host",
 		`[{"targets": ["a:99999"]}]`:    "[0].url: ",
@@ -147,4 +149,9 @@ func TestPriorities(t *testing.T) {
 			t.Errorf("%s is taken", text)
 		}
 	}
+}
+
+// squared returns a file whose aliases stand for n*n targets, and more.
+func squared(n int) string {
+	return "- targets: &a [" + strings.Repeat("a,", 2*n) + "a]\n" + strings.Repeat("- targets: *a\n", n)
 }

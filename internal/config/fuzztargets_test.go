@@ -8,6 +8,7 @@ func FuzzTargets(f *testing.F) {
 	f.Add(`[{"targets": ["a:1","[::1]:2"], "labels": {"__scheme__": "https", "gatewayd_ranks": "0-3"}}]`)
 	f.Add("- targets: [a:1]\n  labels: {gatewayd_drain: 'x', job: llm}")
 	f.Add("&a [*a]")
+	f.Add("!0 000")
 	f.Fuzz(func(t *testing.T, text string) {
 		c := Default()
 		found, err := Source{File: "f"}.targets([]byte(text))

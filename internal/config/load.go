@@ -71,10 +71,7 @@ func LoadFile(path string) (Config, error) {
 
 // read decodes and checks one file; its problems are left in the decoder.
 func read(r io.Reader, name string) (Config, *decoder, error) {
-	c, d := Default(), &decoder{
-		problems: problems{places: map[string]position{"": {1, 1}}},
-		anchors:  map[string]ast.Node{},
-	}
+	c, d := Default(), newDecoder()
 	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {
 		return c, d, fmt.Errorf("read configuration %s: %w", name, err)
@@ -82,20 +79,19 @@ func read(r io.Reader, name string) (Config, *decoder, error) {
 	if len(text) > maxFile {
 		return c, d, fmt.Errorf("read configuration %s: it is larger than %d bytes", name, maxFile)
 	}
-	file, err := parser.ParseBytes(text, 0)
-	if err != nil {
-		d.syntax(err)
-		return c, d, nil
-	}
-	d.documents(file, &c)
-	if len(d.list) == 0 {
+	if d.decode(text, &c); len(d.list) == 0 {
 		check(c, &d.problems)
 	}
 	return c, d, nil
 }
 
-// documents decodes the file's one document.
-func (d *decoder) documents(file *ast.File, c *Config) {
+// decode fills what a pointer points to from the one document of a text.
+func (d *decoder) decode(text []byte, into any) {
+	file, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		d.syntax(err)
+		return
+	}
 	found := false
 	for _, doc := range file.Docs {
 		if doc.Body == nil || doc.Body.Type() == ast.CommentType {
@@ -106,7 +102,7 @@ func (d *decoder) documents(file *ast.File, c *Config) {
 			return
 		}
 		found = true
-		d.value(doc.Body, reflect.ValueOf(c).Elem(), "")
+		d.value(doc.Body, reflect.ValueOf(into).Elem(), "")
 	}
 }
 

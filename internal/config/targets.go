@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/goccy/go-yaml"
 )
 
 // group is one entry of a file in the form of Prometheus' file_sd.
@@ -65,9 +63,10 @@ func (s Source) targets(text []byte) ([]Worker, error) {
 		return nil, fmt.Errorf("it is empty; write [] for no workers")
 	}
 	var groups []group
-	if err := yaml.UnmarshalWithOptions(text, &groups, yaml.Strict()); err != nil {
-		line, _, _ := strings.Cut(err.Error(), "\n")
-		return nil, fmt.Errorf("it is no list of groups with targets and labels: %s", line)
+	d := newDecoder()
+	if d.decode(text, &groups); len(d.list) > 0 {
+		p := d.list[0]
+		return nil, fmt.Errorf("it is no list of groups with targets and labels: line %d, column %d: %s", p.Line, p.Column, p.Message)
 	}
 	var found []Worker
 	for _, g := range groups {

@@ -47,7 +47,7 @@ func (d *Daemon) Reload(ctx context.Context) error {
 		}
 	}
 	if err == nil {
-		err = d.change(ctx, c, swapped, false)
+		err = d.change(ctx, c, swapped, "")
 	}
 	return d.note("configuration", err)
 }
@@ -68,7 +68,7 @@ func (d *Daemon) Swap(ctx context.Context, strategy, path string) error {
 	if path != "" {
 		swapped[strategy] = path
 	}
-	err = d.change(ctx, d.now.config, swapped, true)
+	err = d.change(ctx, d.now.config, swapped, strategy)
 	if err == nil {
 		d.swapped = swapped
 	}
@@ -107,9 +107,9 @@ func (d *Daemon) note(what string, err error) error {
 	return err
 }
 
-// change puts a configuration in force. Without force, one that changes nothing
-// is left alone.
-func (d *Daemon) change(ctx context.Context, c config.Config, swapped map[string]string, force bool) error {
+// change puts a configuration in force, with a new process of the strategy that is
+// forced in any case. Where none is ("") and nothing has changed, all is left alone.
+func (d *Daemon) change(ctx context.Context, c config.Config, swapped map[string]string, forced string) error {
 	old, before := d.generations()
 	if err := changeable(old.config, c); err != nil {
 		return &SettingsError{err}
@@ -122,7 +122,7 @@ func (d *Daemon) change(ctx context.Context, c config.Config, swapped map[string
 		return &SettingsError{err}
 	}
 	same := slices.EqualFunc(chain, old.chain, sameProcess)
-	if same && !force && reflect.DeepEqual(c, old.config) {
+	if same && forced == "" && reflect.DeepEqual(c, old.config) {
 		d.log.Info("the configuration has not changed", "number", old.number)
 		return nil
 	}
@@ -130,7 +130,9 @@ func (d *Daemon) change(ctx context.Context, c config.Config, swapped map[string
 	if err != nil {
 		return err
 	}
-	if err := d.try(ctx, g, old, !same || force); err != nil {
+	must := fresh(chain, old.chain)
+	must[forced] = true
+	if err := d.try(ctx, g, old, !same || forced != "", must); err != nil {
 		g.close()
 		return err
 	}
@@ -181,8 +183,9 @@ func changeable(a, b config.Config) error {
 
 // try lets a new generation show, beside the one in force, that its strategies
 // serve; those that changed are asked about live requests for a while. Workers that
-// are new are waited for until they were checked.
-func (d *Daemon) try(ctx context.Context, g, old *generation, changed bool) error {
+// are new are waited for until they were checked. A strategy that must serve is not
+// excused because the one before it does not.
+func (d *Daemon) try(ctx context.Context, g, old *generation, changed bool, must map[string]bool) error {
 	g.set.Warm(old.set)
 	s := pool.NewShadow(g.set, nil)
 	defer s.Close()
@@ -196,7 +199,7 @@ func (d *Daemon) try(ctx context.Context, g, old *generation, changed bool) erro
 	for {
 		r, took := s.Report(), time.Since(began)
 		late := took >= p.TrialTime+p.StartTimeout
-		trouble, lasts := g.set.Trouble(old.set)
+		trouble, lasts := g.set.Trouble(old.set, must)
 		enough := !changed || r.Decisions >= uint64(p.TrialDecisions) || took >= p.TrialTime
 		switch {
 		case trouble != "" && (lasts || late):

@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -19,6 +21,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"gatewayd/internal/config"
+	"gatewayd/pkg/plugin"
 	"gatewayd/pkg/plugin/ref"
 )
 
@@ -93,7 +96,7 @@ func startFrom(t *testing.T, s *source) *Daemon {
 			t.Error(err)
 		}
 	})
-	until(t, "readiness", func() bool { return status(t, d, "/readyz") == http.StatusOK && serving(d) })
+	until(t, "readiness", func() bool { return status(t, d, "/readyz") == http.StatusOK })
 	return d
 }
 
@@ -205,6 +208,7 @@ func TestSwapUnderLoad(t *testing.T) {
 	const sessions = 40
 	c := settings()
 	patient(&c)
+	c.Plugins.TrialTime, c.Plugins.TrialDecisions = time.Minute, 20 // each is really asked
 	for i := range 3 {
 		c.Workers = append(c.Workers, config.Worker{URL: holding(t, nil), ID: fmt.Sprint("w", i)})
 	}
@@ -259,23 +263,14 @@ func TestSwapUnderLoad(t *testing.T) {
 		old = pid()
 		l.more(t, 50)
 	}
-	for strategy, says := range map[string]string{"refuses": "licence", "misplans": "no valid plan", "dies": "ended while it was tried|asked in vain", "nothing": "unknown strategy"} {
+	for strategy, says := range map[string]string{"refuses": "licence", "misplans": "no valid plan for model m: .*no idea", "dies": "ended while it was tried|asked in vain", "nothing": "unknown strategy"} {
 		path := "/nowhere"
 		if strategy != "nothing" {
 			path = executable(t, strategy)
 		} else {
 			says = "/nowhere"
 		}
-		ctx := t.Context()
-		if strategy == "misplans" {
-			d.changing.Lock()
-			d.now.config.Plugins.StartTimeout = 2 * time.Second // or it would get a minute to plan
-			d.changing.Unlock()
-		}
-		err := d.Swap(ctx, "cacheroute", path)
-		d.changing.Lock()
-		d.now.config.Plugins.StartTimeout = time.Minute
-		d.changing.Unlock()
+		err := d.Swap(t.Context(), "cacheroute", path)
 		if err == nil || !regexp.MustCompile(says).MatchString(err.Error()) {
 			t.Errorf("a swap to one that %s: error %v", strategy, err)
 		}
@@ -293,6 +288,30 @@ func TestSwapUnderLoad(t *testing.T) {
 	l.end()
 	if all < 3*sessions/2 || float64(moved) > 0.05*float64(all) {
 		t.Errorf("%d of %d planned homes moved", moved, all)
+	}
+}
+
+// A strategy that is down is no excuse for another one that does not serve, and the
+// process that takes its place serves.
+func TestSwapOfOneThatIsDown(t *testing.T) {
+	c := settings(holding(t, nil))
+	patient(&c)
+	crashes := filepath.Join(t.TempDir(), "mine")
+	if err := os.WriteFile(crashes, []byte("#!/bin/sh\nexit 3\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c.Strategies = []ref.Ref{{Name: crashes}}
+	d := startFrom(t, &source{now: c})
+	for _, path := range []string{"", crashes} {
+		if err := d.Swap(t.Context(), "mine", path); err == nil || !strings.Contains(err.Error(), "exit status 3") {
+			t.Errorf("a swap to %q: error %v", path, err)
+		}
+	}
+	if err := d.Swap(t.Context(), "mine", executable(t, "sticky")); err != nil {
+		t.Error(err)
+	}
+	if p := d.Processes()[0]; p.Phase != plugin.Up || d.Config().Number != 2 {
+		t.Errorf("%+v, configuration %+v", p, d.Config())
 	}
 }
 

@@ -71,6 +71,15 @@ func sameProcess(a, b pool.StrategySpec) bool {
 		os.SameFile(a.File, b.File) && a.File.Size() == b.File.Size() && a.File.ModTime().Equal(b.File.ModTime())
 }
 
+// fresh names the strategies of a chain that no process of another one is started like.
+func fresh(chain, old []pool.StrategySpec) map[string]bool {
+	out := map[string]bool{}
+	for _, s := range chain {
+		out[s.Name] = !slices.ContainsFunc(old, func(o pool.StrategySpec) bool { return sameProcess(s, o) })
+	}
+	return out
+}
+
 // unused returns the name, or with a number behind it the first that is free.
 func unused(used map[string]bool, name string) string {
 	free := name

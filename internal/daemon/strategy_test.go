@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"gatewayd/pkg/plugin"
 	"gatewayd/pkg/router"
@@ -31,7 +32,7 @@ func serveStrategy(name string) {
 type bad struct{ name string }
 
 func (b bad) Info() router.Info {
-	return router.Info{Name: b.name, Version: "1", Routes: b.name != "misplans", Plans: b.name == "misplans"}
+	return router.Info{Name: b.name, Version: "1", Routes: b.name != "misplans", Plans: b.name == "misplans", Interval: time.Millisecond}
 }
 
 func (b bad) Route(router.Input) router.Decision {

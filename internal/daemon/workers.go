@@ -62,10 +62,9 @@ func (d *Daemon) Remove(id string) error {
 	return nil
 }
 
-// Drain keeps new requests away from a worker, or lets them come again.
+// Drain keeps new requests away from a worker, or lets them come again, at once: a
+// change under way takes it over.
 func (d *Daemon) Drain(id string, on bool) error {
-	d.changing.Lock()
-	defer d.changing.Unlock()
 	now, _ := d.generations()
 	if !now.fleet.Drain(id, on) {
 		return fmt.Errorf("%w: there is no worker %.100q", admin.ErrRefused, id)

@@ -1,32 +1,33 @@
 package daemon
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"gatewayd/internal/admin"
 	"gatewayd/internal/config"
 )
 
-// up returns the IDs of the workers that take requests.
+// up returns the IDs of the workers that take requests for model m: the pool learns
+// a moment after the fleet what has become of them.
 func up(d *Daemon) string {
 	var ids []string
-	for _, w := range d.Workers() {
-		if w.Up {
-			ids = append(ids, w.ID)
+	if p := d.Pools()["m"]; p != nil {
+		for _, m := range p.Loads() {
+			if !m.Down {
+				ids = append(ids, m.ID)
+			}
 		}
 	}
 	return strings.Join(ids, " ")
 }
 
 // Workers are found in a file, registered, drained and removed while the gateway
-// runs; what is not admitted is refused.
+// runs, and stay over a reload; what is not admitted is refused.
 func TestWorkersComeAndGo(t *testing.T) {
 	first, second := holding(t, nil), holding(t, nil)
 	host := strings.TrimPrefix(first, "http://")
@@ -37,12 +38,8 @@ func TestWorkersComeAndGo(t *testing.T) {
 	c := settings()
 	c.Discovery.Sources = []config.Source{{File: file}}
 	c.Discovery.Register = []string{"127.0.0.0/8"}
-	d := start(t, c)
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		d.Shutdown(ctx)
-	}()
+	settings := &source{now: c}
+	d := startFrom(t, settings)
 	if s := d.Sources(); len(s) != 1 || s[0].Workers != 1 || s[0].Error != "" || up(d) != host {
 		t.Errorf("sources %+v, workers %s", s, up(d))
 	}
@@ -57,6 +54,14 @@ func TestWorkersComeAndGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "the registered worker", func() bool { return up(d) == host+" w" })
+	c.Limits.Queue++
+	settings.set(c)
+	if err := d.Reload(t.Context()); err != nil || d.Config().Number != 2 {
+		t.Fatal(err, d.Config())
+	}
+	if up(d) != host+" w" {
+		t.Errorf("after a reload there are %s", up(d))
+	}
 	if err := d.Drain(host, true); err != nil {
 		t.Error(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"weak"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -55,7 +56,8 @@ type Fleet struct {
 	stops      map[string]context.CancelFunc
 	set        []Spec // by Set
 	registered []registration
-	finds      []*find // by Discover, in order
+	finds      []*find             // by Discover, in order
+	next       weak.Pointer[Fleet] // that is to take this one's place
 	unlook     context.CancelFunc
 	workers    atomic.Pointer[map[string]*worker] // by ID; replaced, never changed
 	snapshot   atomic.Pointer[Snapshot]
@@ -87,11 +89,13 @@ func New(specs []Spec, o Options) (*Fleet, error) {
 	if f.began = now(); o.From != nil {
 		f.began = o.From.began
 	}
-	heirs, log := o.From.heirs(), journal{log: o.Logger}
+	f.setting.Lock() // a drain waits until the workers are there
+	heirs, log := o.From.heirs(f), journal{log: o.Logger}
 	log.know(heirs)
 	f.finds, f.registered = o.From.found()
 	f.options.From = nil // it may be forgotten
 	f.workers.Store(&heirs)
+	f.setting.Unlock()
 	if err := f.Set(specs); err != nil {
 		f.Close()
 		return nil, err

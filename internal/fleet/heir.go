@@ -1,13 +1,19 @@
 package fleet
 
+import "weak"
+
 // heirs returns, for a fleet that is to take another one's place, workers that
 // know what that one knows of the same ones at the same addresses. Of a worker at
-// another address they know what life it was in.
-func (f *Fleet) heirs() map[string]*worker {
+// another address they know what life it was in. From then on what an operator
+// drains here is drained there as well.
+func (f *Fleet) heirs(next *Fleet) map[string]*worker {
 	out := map[string]*worker{}
 	if f == nil {
 		return out
 	}
+	f.setting.Lock()
+	defer f.setting.Unlock()
+	f.next = weak.Make(next)
 	for id, w := range *f.workers.Load() {
 		out[id] = w.heir()
 	}

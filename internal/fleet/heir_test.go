@@ -81,3 +81,32 @@ func TestFleetFromAnother(t *testing.T) {
 		}
 	}
 }
+
+// What is drained while another fleet is tried stays drained when that one takes over,
+// also where only that one has the worker.
+func TestDrainWhileAnotherIsTried(t *testing.T) {
+	w := world{"a": vllm("llama"), "b": vllm("llama"), "c": vllm("llama")}
+	run(t, []Spec{spec("a"), spec("b")}, Options{Transport: w}, func(t *testing.T, old *Fleet) {
+		pass(5 * time.Second)
+		next, err := New([]Spec{spec("a"), spec("b"), spec("c")}, Options{Transport: w, From: old})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer next.Close()
+		pass(5 * time.Second)
+		for _, id := range []string{"a", "b", "c"} {
+			if !old.Drain(id, true) {
+				t.Errorf("nobody has %s", id)
+			}
+		}
+		old.Drain("b", false)
+		if old.Drain("d", true) {
+			t.Error("somebody has d")
+		}
+		pass(time.Second)
+		expect(t, "the old one", pool(old, "llama"), "-a b")
+		old.Close()
+		pass(time.Second)
+		expect(t, "the new one", pool(next, "llama"), "-a b -c")
+	})
+}

@@ -13,7 +13,7 @@ import (
 func (w *worker) sampled(s Sample, now router.Time) bool {
 	return w.update(func() {
 		w.identified(s.Start, s.Work())
-		w.sample, w.scraped = s, nil
+		w.sample, w.scraped = s.since(w.sample), nil
 		see(&w.gauges.Running, s.Running, now)
 		see(&w.gauges.Waiting, s.Waiting, now)
 		see(&w.gauges.KVUsed, s.KVUsed, now)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"sync"
 )
 
 // maxMetrics bounds one reading of metrics in bytes, decompressed.
@@ -25,7 +26,12 @@ func Parse(r io.Reader) (Sample, error) { return parse(r, maxMetrics, "") }
 // It fails when there are series of ranks, but none of that one.
 func parse(r io.Reader, limit int64, rank string) (Sample, error) {
 	limited := &io.LimitedReader{R: r, N: limit + 1}
-	in := bufio.NewReaderSize(limited, maxLine)
+	in := lineReaders.Get().(*bufio.Reader)
+	in.Reset(limited)
+	defer func() {
+		in.Reset(nil)
+		lineReaders.Put(in)
+	}()
 	s := sums{rank: rank}
 	for {
 		line, err := in.ReadSlice('\n')
@@ -51,6 +57,9 @@ func parse(r io.Reader, limit int64, rank string) (Sample, error) {
 		}
 	}
 }
+
+// lineReaders are kept, since all workers are read every second or so.
+var lineReaders = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, maxLine) }}
 
 // sums adds up series by quantity and rank of the name.
 type sums struct {
@@ -126,12 +135,14 @@ func (s *sums) sample() Sample {
 	out := Sample{
 		Engine: s.engine, Running: s.sum(running), Waiting: s.sum(waiting), KVUsed: s.mean(kvUsed),
 		KVTokens: s.sum(kvTokens), PromptTokens: s.sum(promptTokens), OutputTokens: s.sum(outputTokens),
-		CacheQueries: s.sum(cacheQueries), CacheHits: s.sum(cacheHits), Start: s.mean(processStart),
+		CacheQueries: s.sum(cacheQueries), CacheHits: s.sum(cacheHits), HitRate: s.mean(hitRate), Start: s.mean(processStart),
 	}
-	if out.KVUsed.Value > 1.01 { // no share: some exporter's per cent
-		out.KVUsed = Figure{}
+	for _, share := range []*Figure{&out.KVUsed, &out.HitRate} {
+		if share.Value > 1.01 { // no share: some exporter's per cent
+			*share = Figure{}
+		}
+		share.Value = min(share.Value, 1)
 	}
-	out.KVUsed.Value = min(out.KVUsed.Value, 1)
 	if count, size := s.sum(blocks), s.mean(blockTokens); count.Known && size.Known && !out.KVTokens.Known {
 		out.KVTokens = Figure{count.Value * size.Value, true}
 	}

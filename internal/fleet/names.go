@@ -14,6 +14,7 @@ const (
 	outputTokens
 	cacheQueries
 	cacheHits
+	hitRate
 	processStart
 	quantities
 )
@@ -53,11 +54,14 @@ func names() map[string]source {
 		"vllm:gpu_prefix_cache_queries_total": {quantity: cacheQueries, rank: 1},
 		"vllm:gpu_prefix_cache_hits_total":    {quantity: cacheHits, rank: 1},
 
-		"trtllm_num_requests_running":      {quantity: running},
-		"trtllm_num_requests_waiting":      {quantity: waiting},
-		"trtllm_kv_cache_utilization":      {quantity: kvUsed},
-		"trtllm_kv_cache_max_blocks":       {quantity: blocks},
-		"trtllm_kv_cache_tokens_per_block": {quantity: blockTokens},
+		"trtllm_num_requests_running":       {quantity: running},
+		"trtllm_num_requests_waiting":       {quantity: waiting},
+		"trtllm_kv_cache_utilization":       {quantity: kvUsed},
+		"trtllm_kv_cache_max_blocks":        {quantity: blocks},
+		"trtllm_kv_cache_tokens_per_block":  {quantity: blockTokens},
+		"trtllm_kv_cache_hit_rate":          {quantity: hitRate},
+		"trtllm_prompt_tokens_total":        {quantity: promptTokens},
+		"trtllm_prompt_cached_tokens_total": {quantity: cacheHits},
 
 		"llamacpp:requests_processing":    {quantity: running},
 		"llamacpp:requests_deferred":      {quantity: waiting},
@@ -76,6 +80,8 @@ func names() map[string]source {
 		"page_size":               {quantity: blockTokens},
 		"prompt_tokens_total":     {quantity: promptTokens},
 		"generation_tokens_total": {quantity: outputTokens},
+		"cached_tokens_total":     {quantity: cacheHits},
+		"cache_hit_rate":          {quantity: hitRate},
 	}
 	for name, s := range sglang {
 		m["sglang:"+name], m["sglang_"+name] = s, s

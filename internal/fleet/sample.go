@@ -18,8 +18,26 @@ type Sample struct {
 	// Counters since the process began, in tokens.
 	PromptTokens, OutputTokens Figure
 	CacheQueries, CacheHits    Figure
+	// HitRate is the share of the last prompts' tokens that were found in the prefix
+	// cache, 0..1, where an engine says no more.
+	HitRate Figure
 	// Start is when the process began, in seconds since the Unix epoch.
 	Start Figure
+}
+
+// since completes what a reading says of the prefix cache by what the one before
+// said: an engine that counts the tokens found looks up all of its prompts, and one
+// that has only a rate found that share of what it has read since.
+func (s Sample) since(before Sample) Sample {
+	if s.CacheQueries.Known || !s.PromptTokens.Known || !s.CacheHits.Known && !s.HitRate.Known {
+		return s
+	}
+	s.CacheQueries = s.PromptTokens
+	if !s.CacheHits.Known {
+		more := max(s.PromptTokens.Value-before.PromptTokens.Value, 0)
+		s.CacheHits = Figure{before.CacheHits.Value + s.HitRate.Value*more, true}
+	}
+	return s
 }
 
 // Work is the number of tokens handled since the process began.

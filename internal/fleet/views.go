@@ -47,14 +47,16 @@ func (f *Fleet) Report(id string, o Outcome) {
 }
 
 // Drain keeps new requests away from a worker, or lets them come again; requests
-// that run may end. It reports whether the fleet has the worker, which remembers
-// it until it leaves.
+// that run may end. It reports whether the fleet, or the one that is to take its
+// place, has the worker, which remembers it until it leaves.
 func (f *Fleet) Drain(id string, on bool) bool {
-	w := (*f.workers.Load())[id]
+	f.setting.Lock()
+	w, next := (*f.workers.Load())[id], f.next.Value()
 	if w != nil && w.drain(on) {
 		f.changed()
 	}
-	return w != nil
+	f.setting.Unlock()
+	return next != nil && next.Drain(id, on) || w != nil
 }
 
 // Status is what is known of one worker, for people.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"net/http"
 	"strings"
+	"unsafe"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -207,7 +208,7 @@ func (t *canonical) conversation(messages scan.Value) {
 func (t *canonical) text(v scan.Value) {
 	switch {
 	case scan.IsString(v.Raw):
-		scan.Text(v.Raw, t.write)
+		t.said(v.Raw)
 	case scan.IsArray(v.Raw):
 		t.doc.Each(v, func(part scan.Value) bool {
 			t.part(part)
@@ -218,6 +219,19 @@ func (t *canonical) text(v scan.Value) {
 	}
 }
 
+// said writes what a string says.
+func (t *canonical) said(raw string) {
+	if strings.IndexByte(raw, '\\') < 0 {
+		t.write(raw[1 : len(raw)-1])
+		return
+	}
+	var buf [2 * blockBytes]byte
+	for n, at := 0, 1; at < len(raw)-1; {
+		n, at = scan.Decode(buf[:], raw, at)
+		t.write(unsafe.String(&buf[0], n)) // which keeps nothing of it
+	}
+}
+
 func (t *canonical) part(v scan.Value) {
 	text := v.Raw
 	if scan.IsObject(v.Raw) {
@@ -225,7 +239,7 @@ func (t *canonical) part(v scan.Value) {
 	}
 	switch {
 	case scan.IsString(text):
-		scan.Text(text, t.write)
+		t.said(text)
 	case scan.IsObject(v.Raw) && len(v.Raw) > partBytes:
 		t.standIn(v.Raw)
 	default:

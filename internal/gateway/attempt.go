@@ -67,8 +67,9 @@ func (x *exchange) try(ctx context.Context, a *pool.Assignment) try {
 	case retryable(resp.StatusCode):
 		s.watch.stop()
 		t = try{retry: true, held: resp, cancel: cancel, failure: upstreamError("worker_unavailable", "the worker answered "+resp.Status, resp.StatusCode)}
+		t.refused = resp.StatusCode == http.StatusTooManyRequests
 		t.result = telemetry.AttemptResult{Status: resp.StatusCode, Outcome: telemetry.AttemptStatus, ErrorType: strconv.Itoa(resp.StatusCode)}
-		t.says, t.speaks = fleet.Broken, true
+		t.says, t.speaks = fleet.Broken, !t.refused
 	case !final(resp.StatusCode):
 		resp.Body.Close()
 		t = try{retry: true, failure: upstreamError("worker_redirects", "the worker answered "+resp.Status+", which is no answer to a request for inference", http.StatusBadGateway)}
@@ -140,7 +141,11 @@ func (x *exchange) member(ref router.WorkerRef) (fleet.Member, bool) {
 
 // retryable reports whether the status says that another worker may do better.
 func retryable(status int) bool {
-	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
+	switch status {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
 }
 
 // final reports whether the status ends a request. A redirect would lead the

@@ -149,7 +149,7 @@ func TestRetryAfterPasses(t *testing.T) {
 				}
 				w.WriteHeader(status)
 			})
-			w := newWorld(t, nil, f)
+			w := newWorld(t, nil, f, newFake(t, f.answer))
 			resp, _ := w.post("/v1/chat/completions", hello)
 			if h := resp.Header; resp.StatusCode != status || len(h["Retry-After"]) != 1 || h.Get("Retry-After") != when || h.Get("X-Ratelimit-Limit-Tokens") != "100" || h.Get("X-Ratelimit-Reset-Tokens") != "6m0s" {
 				t.Errorf("%s %v", resp.Status, h)

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"encoding/json"
+	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -64,4 +65,25 @@ func TestBreakWithinAnEvent(t *testing.T) {
 			t.Errorf("cut at %d: %q", cut, text)
 		}
 	}
+}
+
+// A client gets the head of a stream although all that came with it is held back.
+func TestHeadIsNotHeldBack(t *testing.T) {
+	answered := make(chan struct{})
+	f := newRaw(t, func(c net.Conn, _ *http.Request, _ []byte) bool {
+		writeRaw(c, streamHead+chunk("data: {"))
+		<-answered
+		return writeRaw(c, chunk("}\n\ndata: [DONE]\n\n"), "0\r\n\r\n")
+	})
+	w := newWorld(t, nil, f)
+	resp, err := http.Post(w.URL+"/v1/chat/completions", "application/json", strings.NewReader(streamed))
+	close(answered)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if text, err := io.ReadAll(resp.Body); err != nil || string(text) != "data: {}\n\ndata: [DONE]\n\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	w.idle()
 }

@@ -70,7 +70,9 @@ func (x *exchange) head(resp *http.Response, worker string, r router.Receipt) {
 // relayHeld passes an error answer on after all other workers failed too.
 func (x *exchange) relayHeld(t try, r router.Receipt) {
 	x.drop()
-	x.failure = t.failure
+	if x.failure = t.failure; t.refused {
+		x.outcome, x.failure = router.Completed, nil
+	}
 	x.head(t.held, x.worker, r)
 	buf := x.buffers.take()
 	defer x.buffers.put(buf)

@@ -188,6 +188,9 @@ func (x *exchange) attend(ctx context.Context, a *pool.Assignment) {
 		unused, ok := x.budget.retry(time.Now())
 		if !ok {
 			x.telemetry.Metrics.RetryDenied()
+			if t.refused {
+				end = t.ending()
+			}
 			x.lastAnswer(ctx, a, t, &pool.Refused{})
 			return
 		}

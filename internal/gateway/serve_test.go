@@ -136,6 +136,7 @@ func TestWorkerErrorsPassUnchanged(t *testing.T) {
 func TestRetryBeforeTheFirstByte(t *testing.T) {
 	for name, failure := range map[string]func(w http.ResponseWriter, r *http.Request, body []byte){
 		"reset": func(http.ResponseWriter, *http.Request, []byte) { panic(http.ErrAbortHandler) },
+		"429":   func(w http.ResponseWriter, _ *http.Request, _ []byte) { w.WriteHeader(http.StatusTooManyRequests) },
 		"503":   func(w http.ResponseWriter, _ *http.Request, _ []byte) { w.WriteHeader(http.StatusServiceUnavailable) },
 	} {
 		bad, good := newFake(t, failure), newFake(t, answerJSON)

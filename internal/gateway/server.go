@@ -203,16 +203,11 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// serves reports whether some model has a worker that is up, and a pool.
+// serves reports whether some model has a pool with a worker that is up.
 func (s *Server) serves() bool {
-	for model, members := range s.workers.Snapshot().Pools() {
-		for _, m := range members {
-			if m.Down {
-				continue
-			}
-			if _, _, ok := s.pools.Lookup(model); ok {
-				return true
-			}
+	for model := range s.workers.Snapshot().Pools() {
+		if p, _, ok := s.pools.Lookup(model); ok && p.Up() {
+			return true
 		}
 	}
 	return false

@@ -35,10 +35,20 @@ func (p *Pool) tick() {
 			if expired := c.Tick(now); expired > 0 {
 				p.log.Warn("requests whose ending was never reported were released", "count", expired)
 			}
+			p.measure(c.Dropped())
 			return router.Step{}
 		})
 		p.plan()
 		p.observe(observers)
+	}
+}
+
+// measure puts what the pool has learned and forgotten into metrics. The lock is held.
+func (p *Pool) measure(now router.Dropped) {
+	p.depth.Evicted(now.Blocks-p.dropped.Blocks, now.Holds-p.dropped.Holds)
+	p.dropped = now
+	if ratio, learned := p.bytes.perByte(); learned {
+		p.depth.SetTokensPerByte(ratio)
 	}
 }
 
@@ -102,6 +112,8 @@ func (p *Pool) make(t router.PlanTask, fence uint64) {
 func (p *Pool) planFailed(t router.PlanTask, span telemetry.PlanSpan, result telemetry.PlanResult, err error) {
 	p.mu.Lock()
 	p.core.PlanFailed(p.now(), t.Link)
+	p.known[t.Link].misplanned++
+	p.known[t.Link].failure = err
 	p.mu.Unlock()
 	span.End(result, t.Version, 0, err)
 	p.cfg.Telemetry.Metrics.Plan(p.name, t.Name).Dropped(result)
@@ -113,6 +125,9 @@ func (p *Pool) planFailed(t router.PlanTask, span telemetry.PlanSpan, result tel
 func (p *Pool) install(link int, c *router.Compiled, made telemetry.SpanRef) error {
 	p.mu.Lock()
 	err := p.core.Install(p.now(), link, c)
+	if err == nil {
+		p.known[link].misplanned = 0
+	}
 	p.mu.Unlock()
 	if err == nil {
 		plan := c.Plan()

@@ -72,6 +72,7 @@ type Pool struct {
 	core    *router.Core
 	waiters map[uint64]chan router.Step
 	waiting int                          // as the metrics say
+	dropped router.Dropped               // as the metrics say
 	sent    map[string]int               // this gateway's requests at each worker
 	carried map[string]router.WorkerLoad // what Carry said last
 	fence   uint64                       // of the lease held; 0: not the planner
@@ -84,6 +85,9 @@ type known struct {
 	info    atomic.Pointer[router.Info]
 	plan    atomic.Pointer[madePlan]
 	planned atomic.Bool // this pool has had a valid plan made
+
+	misplanned int   // plans in a row that failed; under the pool's lock
+	failure    error // of the last of them
 }
 
 // madePlan is the span of the making of a plan that is in force.

@@ -89,6 +89,10 @@ func (s *Set) changed(i int, st plugin.State, restarted bool) {
 		if errors.Is(st.Err, context.Canceled) {
 			break // the gateway ends before it has begun
 		}
+		if s.onTrial() {
+			s.log.Warn("strategy on trial is down", "strategy", name, "error", st.Err)
+			break
+		}
 		s.log.Error("strategy is down; the rest of the chain decides", "strategy", name, "error", st.Err, "next_start_in", st.Wait)
 	}
 	var all sync.WaitGroup

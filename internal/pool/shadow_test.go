@@ -26,7 +26,7 @@ func shadowed(t *testing.T, chain ...StrategySpec) (*setWorld, *Shadow, *telemet
 	s := NewShadow(set, out.Metrics.Shadow("chain"))
 	t.Cleanup(s.Close)
 	w.SetShadows(s)
-	w.until("the strategies", func() bool { trouble, _ := set.Trouble(w.Set); return trouble == "" && w.Processes()[0].Pid > 0 })
+	w.until("the strategies", func() bool { trouble, _ := set.Trouble(w.Set, nil); return trouble == "" && w.Processes()[0].Pid > 0 })
 	return w, s, out
 }
 

@@ -1,15 +1,12 @@
 package pool
 
 import (
-	"context"
 	"fmt"
 	"maps"
 
 	"gatewayd/internal/fleet"
 	"gatewayd/internal/telemetry"
-	"gatewayd/pkg/plugin"
 	"gatewayd/pkg/router"
-	"gatewayd/state"
 )
 
 // takeOver continues what another pool of the same model has learnt. The other
@@ -108,80 +105,6 @@ func (s *Set) announce(snapshot *fleet.Snapshot) {
 	s.measure(snapshot)
 }
 
-// Warm shows a set on trial what another one knows: the rates and loads of its
-// pools, and of each strategy that both have its plan in force.
-func (s *Set) Warm(old *Set) {
-	for name, p := range s.Pools() {
-		if o := old.Pools()[name]; o != nil {
-			p.warm(o)
-		}
-	}
-}
-
-// warmed is the name under which a pool on trial knows the live one, as a peer.
-const warmed = "live pool"
-
-func (p *Pool) warm(live *Pool) {
-	live.mu.Lock()
-	export := live.core.Export(live.now(), rateFloor)
-	live.mu.Unlock()
-	snapshot := export()
-	p.with(func(c *router.Core, now router.Time) router.Step {
-		c.Import(now, warmed, snapshot)
-		return router.Step{}
-	})
-	for _, in := range live.Plans() {
-		i := p.link(in.Strategy)
-		if i == len(p.chain) || !p.known[i].info.Load().Plans {
-			continue
-		}
-		if compiled, err := router.Compile(in.Plan); err == nil {
-			_ = p.install(i, compiled, telemetry.SpanRef{}) // it may have planned already
-		}
-	}
-}
-
-// Trouble says what keeps a set on trial from taking another one's place, though
-// it is no worse off there: a strategy that does not serve or has not planned yet;
-// "" if nothing does. What lasts will not mend itself.
-func (s *Set) Trouble(old *Set) (trouble string, lasts bool) {
-	worse := map[string]bool{} // strategies that are not up in the other set
-	for _, p := range old.Processes() {
-		worse[p.Name] = p.Phase != plugin.Up
-	}
-	pools := s.pairs()
-	for i, spec := range s.cfg.Strategies {
-		state := s.processes[i].State()
-		switch {
-		case worse[spec.Name]:
-			continue
-		case state.Restarts > 0 || state.Phase == plugin.Down:
-			return fmt.Sprintf("strategy %s ended while it was tried: %v", spec.Name, state.Err), true
-		case state.Phase != plugin.Up:
-			return fmt.Sprintf("strategy %s is %v", spec.Name, state.Phase), false
-		}
-		for name, p := range pools {
-			if p.remotes[i].instance.Load() == nil {
-				return fmt.Sprintf("strategy %s does not serve model %s", spec.Name, name), false
-			}
-			if p.remotes[i].info().Plans && p.up() && !p.known[i].planned.Load() {
-				return fmt.Sprintf("strategy %s has made no valid plan for model %s", spec.Name, name), false
-			}
-		}
-	}
-	return "", false
-}
-
-// up reports whether some worker of the pool is.
-func (p *Pool) up() bool {
-	for _, m := range p.Loads() {
-		if !m.Down {
-			return true
-		}
-	}
-	return false
-}
-
 // members returns a pool's workers as the core knows them.
 func members(snapshot *fleet.Snapshot, pool string) []router.Member {
 	all := snapshot.Pools()[pool]
@@ -191,8 +114,3 @@ func members(snapshot *fleet.Snapshot, pool string) []router.Member {
 	}
 	return out
 }
-
-// readOnly is the store of a set on trial: it reads shared facts and keeps none.
-type readOnly struct{ state.Store }
-
-func (readOnly) Write(context.Context, string, []router.Write) error { return nil }

@@ -29,11 +29,15 @@ func (t *tokens) takeOver(old *tokens) {
 	t.ratio = ratio
 }
 
-func (t *tokens) perByte() float64 {
+// perByte returns the ratio in use, and whether it was learned.
+func (t *tokens) perByte() (ratio float64, learned bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.ratio.Value()
+	return t.ratio.Value(), t.ratio.Known()
 }
 
 // TokensPerByte returns how many prompt tokens a byte of prompt text makes.
-func (p *Pool) TokensPerByte() float64 { return p.bytes.perByte() }
+func (p *Pool) TokensPerByte() float64 {
+	ratio, _ := p.bytes.perByte()
+	return ratio
+}

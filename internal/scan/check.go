@@ -18,7 +18,7 @@ var (
 // Check returns the text as a document if it is one JSON value (RFC 8259), nested
 // MaxDepth deep at most. That text within quotes is UTF-8 is not asked for.
 func Check(text string) (Document, error) {
-	c := checker{text: text}
+	c := checker{text: text, long: make([]span, 0, 8+len(text)>>10)}
 	if c.value() {
 		return Document{text: text, long: c.long}, nil
 	}

@@ -146,10 +146,43 @@ func checked(t testing.TB, text string) *Document {
 	return &d
 }
 
+// TestDecode holds that a string says the same however small the buffer is.
+func TestDecode(t *testing.T) {
+	for _, text := range append(texts, `"`+strings.Repeat(`0123456789\n\u00e9\"`, 20)+`"`) {
+		if _, err := Check(text); err != nil || !IsString(text) || text[len(text)-1] != '"' {
+			continue
+		}
+		for size := wordBytes; size < 40; size++ {
+			var said []byte
+			buf := make([]byte, size)
+			for at := 1; at < len(text)-1; {
+				n, next := Decode(buf, text, at)
+				if next <= at {
+					t.Fatalf("%s: from %d on nothing is read", text, at)
+				}
+				said, at = append(said, buf[:n]...), next
+			}
+			if string(said) != String(text) {
+				t.Errorf("%s says %q in pieces of %d, want %q", text, said, size, String(text))
+			}
+		}
+	}
+}
+
 func TestNoAllocations(t *testing.T) {
 	d := checked(t, prompt())
+	buf := make([]byte, 1<<10)
 	if n := testing.AllocsPerRun(10, func() {
-		d.Each(d.Root(), func(v Value) bool { Text(v.Raw, func(string) {}); return true })
+		d.Each(d.Root(), func(list Value) bool {
+			d.Each(list, func(v Value) bool {
+				content := d.Member(v, "content").Raw
+				for at := 1; at < len(content)-1; {
+					_, at = Decode(buf, content, at)
+				}
+				return true
+			})
+			return true
+		})
 	}); n > 0 {
 		t.Errorf("%v allocations", n)
 	}

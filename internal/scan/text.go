@@ -1,9 +1,12 @@
 package scan
 
 import (
+	"encoding/binary"
+	"math/bits"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // IsString reports whether a checked value is a string.
@@ -21,67 +24,68 @@ func String(raw string) string {
 	if !IsString(raw) {
 		return ""
 	}
-	if inner := raw[1 : len(raw)-1]; strings.IndexByte(inner, '\\') < 0 {
+	inner := raw[1 : len(raw)-1]
+	if strings.IndexByte(inner, '\\') < 0 {
 		return inner
 	}
-	var b strings.Builder
-	b.Grow(len(raw))
-	Text(raw, func(piece string) { b.WriteString(piece) })
-	return b.String()
+	said := make([]byte, len(raw)+wordBytes)
+	n, _ := Decode(said, raw, 1)
+	return string(said[:n])
 }
 
-// Text calls f with what a string says, piece by piece; never for any other kind of
-// value. A piece is valid during the call.
-func Text(raw string, f func(piece string)) {
-	if !IsString(raw) {
-		return
+// wordBytes is the room that Decode wants for what comes next.
+const wordBytes = 8
+
+// single is what escapes of one letter stand for.
+var single = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// Decode writes what a string says to a buffer, from a place in it on: 1 is where it
+// begins. It returns the bytes written, and the place to go on from when the buffer
+// has less than eight bytes left; at the string's end that is its last quote.
+func Decode(to []byte, raw string, from int) (n, next int) {
+	at, end := from, len(raw)-1
+	bytes := unsafe.Slice(unsafe.StringData(raw), len(raw)) // only read
+	for at < end && n+wordBytes <= len(to) {
+		switch {
+		case bytes[at] == '\\' && single[bytes[at+1]] != 0:
+			to[n] = single[bytes[at+1]]
+			n, at = n+1, at+2
+		case bytes[at] == '\\':
+			r, length := escaped(raw[at:end])
+			n, at = n+utf8.EncodeRune(to[n:], r), at+length
+		case at+wordBytes <= end:
+			word := binary.LittleEndian.Uint64(bytes[at:])
+			binary.LittleEndian.PutUint64(to[n:], word)
+			before := bits.TrailingZeros64(escapes(word)) / 8
+			n, at = n+before, at+before
+		default:
+			to[n] = bytes[at]
+			n, at = n+1, at+1
+		}
 	}
-	rest := raw[1 : len(raw)-1]
-	for {
-		i := strings.IndexByte(rest, '\\')
-		if i < 0 {
-			i = len(rest)
-		}
-		if i > 0 {
-			f(rest[:i])
-		}
-		if rest = rest[i:]; rest == "" {
-			return
-		}
-		var said string
-		said, rest = escaped(rest)
-		f(said)
-	}
+	return n, at
 }
 
-// escaped decodes the escape at the beginning of a text, and returns what is behind it.
-func escaped(text string) (said, rest string) {
-	switch text[1] {
-	case 'n':
-		return "\n", text[2:]
-	case 't':
-		return "\t", text[2:]
-	case 'r':
-		return "\r", text[2:]
-	case 'b':
-		return "\b", text[2:]
-	case 'f':
-		return "\f", text[2:]
-	case 'u':
-		r := unit(text)
-		if text = text[6:]; utf16.IsSurrogate(r) {
-			second := utf8.RuneError
-			if strings.HasPrefix(text, `\u`) {
-				second = unit(text)
-			}
-			if r = utf16.DecodeRune(r, second); r != utf8.RuneError {
-				text = text[6:]
-			}
-		}
-		return string(r), text
-	default:
-		return text[1:2], text[2:]
+// escapes sets the high bit of the first of eight bytes that is a backslash; those
+// above it may be wrong.
+func escapes(word uint64) uint64 {
+	other := word ^ ones*'\\'
+	return (other - ones) &^ other & highs
+}
+
+// escaped decodes the escape of the form \u0000 at the beginning of a text, or a pair
+// of them, and returns how long it is.
+func escaped(text string) (r rune, length int) {
+	first := unit(text)
+	if !utf16.IsSurrogate(first) {
+		return first, 6
 	}
+	if rest := text[6:]; strings.HasPrefix(rest, `\u`) {
+		if r := utf16.DecodeRune(first, unit(rest)); r != utf8.RuneError {
+			return r, 12
+		}
+	}
+	return utf8.RuneError, 6
 }
 
 // unit returns the number in an escape of the form \u0000.

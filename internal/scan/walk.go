@@ -143,12 +143,6 @@ func skipSpace(text string, at int) int {
 // character; the text's length if there is none.
 func plain(text string, at int) int {
 	bytes := unsafe.Slice(unsafe.StringData(text), len(text)) // only read
-	for ; at+32 <= len(bytes); at += 32 {
-		b := bytes[at : at+32]
-		if special(b)|special(b[8:])|special(b[16:])|special(b[24:]) != 0 {
-			break
-		}
-	}
 	for ; at+8 <= len(bytes); at += 8 {
 		if found := special(bytes[at:]); found != 0 {
 			return at + bits.TrailingZeros64(found)/8
@@ -160,13 +154,15 @@ func plain(text string, at int) int {
 	return at
 }
 
+// Eight bytes of one, and eight high bits.
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
 // special sets the high bit of the first of eight bytes that is a quote, a backslash
 // or a control character; those above it may be wrong.
 func special(b []byte) uint64 {
-	const (
-		ones  = 0x0101010101010101
-		highs = 0x8080808080808080
-	)
 	w := binary.LittleEndian.Uint64(b)
 	low := w ^ ones*2 // a quote becomes a space, and what is above a space stays so
 	return ((low - ones*(' '+1)) | ((w ^ ones*'\\') - ones)) &^ w & highs

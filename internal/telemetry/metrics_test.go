@@ -53,6 +53,8 @@ func record(m *Metrics) {
 	m.SetDraining(1)
 	m.Pool("p").Waited(time.Second)
 	m.Pool("p").SetLeader(true)
+	m.Pool("p").Evicted(1, 1)
+	m.Pool("p").SetTokensPerByte(0.3)
 	s := m.Strategy("sticky")
 	s.Decided("hold")
 	s.Picked(time.Millisecond, "route")

@@ -98,6 +98,8 @@ const (
 	MetricOverhead      = "gatewayd_overhead_seconds"
 	MetricQueue         = "gatewayd_queue_depth"
 	MetricQueueWait     = "gatewayd_queue_wait_seconds"
+	MetricEvictions     = "gatewayd_evictions_total"
+	MetricTokensPerByte = "gatewayd_tokens_per_byte"
 
 	MetricAttempts       = "gatewayd_attempts_total"
 	MetricInFlight       = "gatewayd_in_flight"
@@ -157,6 +159,7 @@ const (
 	labelReason   = "reason"
 	labelStage    = "stage"
 	labelPool     = "pool"
+	labelWhat     = "what"
 	labelWorker   = "worker"
 	labelType     = "type"
 	labelStrategy = "strategy"

@@ -21,7 +21,7 @@ import (
 var nan = math.NaN()
 
 // patience bounds waits that end much earlier unless something is wrong.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // noRaceExit spares a race detector's second of patience at each exit.
 const noRaceExit = "GORACE=atexit_sleep_ms=0"

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,11 +10,15 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"gatewayd/pkg/router"
 )
@@ -42,6 +47,12 @@ func TestStartErrors(t *testing.T) {
 	}
 	test := func(kind string) Spec { return spec(kind, "") }
 	slow := func(s Spec) Spec { s.StartTimeout = patience; return s }
+	// Its time is up when it has said that it has got so far.
+	ctx := func(s *Spec) context.Context {
+		c := &untilPrinted{Context: t.Context(), done: make(chan struct{})}
+		s.Logger = hclog.New(&hclog.LoggerOptions{Output: c})
+		return c
+	}
 	for name, c := range map[string]struct {
 		spec  Spec
 		kind  error
@@ -53,7 +64,8 @@ func TestStartErrors(t *testing.T) {
 		"exits":              {slow(quick("/bin/true")), errNoHandshake, []string{"exit status 0", "hint: is it an executable that serves"}},
 		"fails":              {slow(quick(script(t, "echo cannot find my feet >&2; exit 3"))), errNoHandshake, []string{"exit status 3", "it printed: cannot find my feet"}},
 		"leaves children":    {slow(quick(script(t, "sleep 1000 & exit 4"))), errNoHandshake, []string{"exit status 4"}},
-		"says nothing":       {quick(script(t, "echo thinking >&2; exec sleep 1000")), context.DeadlineExceeded, []string{"no handshake within 300ms", "thinking"}},
+		"says nothing":       {slow(quick(script(t, "echo its time is up >&2; exec sleep 1000"))), context.DeadlineExceeded, []string{"no handshake within 2m0s", "it printed: its time is up"}},
+		"takes too long":     {quick(script(t, "exec sleep 1000")), context.DeadlineExceeded, []string{"no handshake within 300ms"}},
 		"prints":             {test("noisy"), ErrInvalid, []string{`"hello from an author's init"`, "hint: the executable must serve strategies with plugin.Serve and print nothing"}},
 		"prints no line":     {slow(quick(script(t, "printf hello"))), ErrInvalid, []string{`"hello"`}},
 		"prints bars":        {slow(quick(script(t, "echo 'a|b|c|d|e'"))), ErrInvalid, []string{`"a|b|c|d|e"`}},
@@ -66,11 +78,11 @@ func TestStartErrors(t *testing.T) {
 		"other cookie":       {test("other cookie"), errNoHandshake, []string{"exit status 1", "This binary is a plugin"}},
 		"not a strategy":     {test("not a strategy"), ErrInvalid, []string{"breaks the protocol", "hint: the plugin's process runs but"}},
 		"talks no gRPC":      {test("garbage"), ErrDown, []string{"connect", "connection to the plugin lost"}},
-		"never answers":      {quick(os.Args[0], "mute"), ErrLate, []string{"describe: plugin did not answer in time"}},
+		"never answers":      {test("mute"), ErrLate, []string{"describe: plugin did not answer in time"}},
 		"needs a path":       {Spec{Name: "x"}, nil, []string{"name and path are required"}},
 		"names no program":   {Spec{Path: "x"}, nil, []string{"name and path are required"}},
 	} {
-		p, err := Launch(t.Context(), c.spec)
+		p, err := Launch(ctx(&c.spec), c.spec)
 		if err == nil {
 			p.Close()
 			t.Errorf("%s: no error", name)
@@ -86,6 +98,32 @@ func TestStartErrors(t *testing.T) {
 		}
 	}
 	noChildren(t)
+}
+
+// untilPrinted is a context whose deadline passes when "its time is up" is logged.
+type untilPrinted struct {
+	context.Context
+	done chan struct{}
+	once sync.Once
+}
+
+func (c *untilPrinted) Done() <-chan struct{} { return c.done }
+
+func (c *untilPrinted) Err() error {
+	select {
+	case <-c.done:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
+// Write takes a line of the log.
+func (c *untilPrinted) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte("its time is up")) {
+		c.once.Do(func() { close(c.done) })
+	}
+	return len(p), nil
 }
 
 // noChildren fails if this process has children, dead or alive.
@@ -136,6 +174,9 @@ func TestHungProcessIsKilled(t *testing.T) {
 	p := started(t, s)
 	if err := syscall.Kill(p.Pid(), syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
+	}
+	for !isStopped(t, p.Pid()) {
+		runtime.Gosched()
 	}
 	_, err := p.Open(soon(t), nil, 1, "pool")
 	wantError(t, "open in a stopped process", err, ErrLate, "")

@@ -83,6 +83,8 @@ func pluginMain(kind string) {
 			if kind == "garbage" {
 				fmt.Fprint(conn, "HTTP/1.0 200 OK\r\n\r\nI am a teapot")
 				conn.Close()
+			} else {
+				fmt.Fprintln(os.Stderr, "its time is up")
 			}
 		}
 	}
@@ -90,7 +92,7 @@ func pluginMain(kind string) {
 
 // hostMain launches a plugin, says so, and waits to be killed.
 func hostMain() {
-	p, err := Launch(context.Background(), Spec{Name: "good", Path: os.Args[0], Args: []string{"good"}, Env: []string{noRaceExit}})
+	p, err := Launch(context.Background(), spec("good", ""))
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)

@@ -19,7 +19,8 @@ type Spec struct {
 	Path string
 	Args []string
 	// SHA256 is the checksum that the executable must have, in hexadecimal; ""
-	// allows any. It is compared before every start.
+	// allows any. It is compared before every start; who can write to the file's
+	// folder could still replace it between that and the start.
 	SHA256 string
 	// MTLS encrypts the connection and has both ends prove with certificates, made
 	// for this one start, that they are the other's. The plugin must offer it, as
