@@ -3,7 +3,8 @@
 # time that each took. A part that fails shows its output; the others still run.
 #
 # Parts: needs, format, vet, staticcheck, build, unit (quick), race (all tests of
-# Go), browser (opens what benchlab reports; after build).
+# Go), browser (opens what benchlab reports), clients (the OpenAI clients against the
+# demo); the last two after build.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -18,6 +19,7 @@ needs() {
   command -v chromium >/dev/null || missing+=(chromium)
   command -v node >/dev/null || missing+=(nodejs)
   command -v npm >/dev/null || missing+=(npm)
+  command -v curl >/dev/null || missing+=(curl)
   python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
   echo '#include <stdlib.h>
         int main(void) { return EXIT_SUCCESS; }' |
@@ -50,7 +52,8 @@ staticcheck() { go tool staticcheck ./...; }
 build() { make build; }
 unit() { go test -short -timeout 5m ./...; }
 browser() { test/browser/run.sh; }
-race() { CGO_ENABLED=1 go test -race -count=1 -timeout 15m ./...; }
+clients() { test/clients/run.sh; }
+race() { CGO_ENABLED=1 go test -race -count=1 -timeout 25m ./...; }
 
 # show passes output on, less lines without news and this folder's path.
 show() { sed -u -e '/\[no test files\]$/d' -e "s#$PWD/##g"; }
@@ -65,7 +68,7 @@ run() {
 }
 
 parts=("$@")
-[[ ${#parts[@]} -gt 0 ]] || parts=(needs format vet staticcheck build race browser)
+[[ ${#parts[@]} -gt 0 ]] || parts=(needs format vet staticcheck build race browser clients)
 command -v go >/dev/null || { echo "go is not on the PATH; install Go 1.26 or later from https://go.dev/dl"; exit 1; }
 
 table=$(printf '%-12s %8s  %s' part seconds result)

@@ -1,94 +1,28 @@
-"""Check an OpenAI-compatible server, alone or behind gatewayd; print a table.
+"""Check llama.cpp, alone or behind gatewayd; print a table.
 
-    python3 checks.py URL             a worker by itself
-    python3 checks.py URL --gateway   gatewayd: also the worker header and session affinity
+    python3 checks.py URL WORKER...   URL is the one worker, or gatewayd before several
 
-Standard library only. Exit status 0 when all checks hold, 1 otherwise. Latencies
-are printed, never judged.
+Exit status 0 when all checks hold, 1 otherwise. Latencies are printed, never judged.
 """
 
-import argparse
 import json
 import statistics
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
-WORKER_HEADER = "x-gatewayd-worker"
-TIMEOUT_S = 60
+from client import WORKER_HEADER, Server, metric, require
+
 SESSIONS, TURNS, PARALLEL = 16, 4, 8
+MIXED = 200
 SYSTEM = "You are a helpful assistant who answers in few words. " * 8
-
-
-def require(condition, message):
-    if not condition:
-        raise AssertionError(message)
-
-
-class Reply:
-    def __init__(self, status, headers, body, first_s, total_s):
-        self.status, self.headers, self.body = status, headers, body
-        self.first_s, self.total_s = first_s, total_s
-
-    def json(self):
-        require(self.status == 200, f"status {self.status}: {self.body[:200]!r}")
-        require("application/json" in self.headers.get("content-type", ""), "content-type is not JSON")
-        return json.loads(self.body)
-
-    def events(self):
-        """The chunks of a stream, which must end in [DONE]."""
-        require(self.status == 200, f"status {self.status}: {self.body[:200]!r}")
-        require("text/event-stream" in self.headers.get("content-type", ""), "content-type is not an event stream")
-        data = [line[6:] for line in self.body.decode().splitlines() if line.startswith("data: ")]
-        require(data and data[-1] == "[DONE]", "the stream does not end in [DONE]")
-        chunks = [json.loads(d) for d in data[:-1]]
-        require(len({c["id"] for c in chunks}) == 1, "the chunks have different ids")
-        return chunks
-
-
-class Server:
-    def __init__(self, url, gateway):
-        self.url, self.gateway, self.model, self.calls = url.rstrip("/"), gateway, None, []
-
-    def call(self, path, body=None, session=None):
-        headers = {"content-type": "application/json"}
-        if session:
-            headers["x-session-id"] = session
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.url + path, data, headers)
-        start = time.monotonic()
-        try:
-            response = urllib.request.urlopen(request, timeout=TIMEOUT_S)
-        except urllib.error.HTTPError as error:
-            response = error
-        with response:
-            lines, first = [], None
-            for line in response:
-                lines.append(line)
-                if first is None and (b'"content": "' in line or b'"text": "' in line):
-                    first = time.monotonic() - start
-        reply = Reply(response.status, {k.lower(): v for k, v in response.headers.items()},
-                      b"".join(lines), first, time.monotonic() - start)
-        self.calls.append(reply)
-        if self.gateway and body is not None and reply.status == 200:
-            require(reply.headers.get(WORKER_HEADER), f"no {WORKER_HEADER} header")
-        return reply
-
-    def chat(self, messages, stream=False, session=None, tokens=16):
-        return self.call("/v1/chat/completions", session=session, body={
-            "model": self.model, "messages": messages, "max_tokens": tokens, "temperature": 0, "stream": stream})
-
-
 HELLO = [{"role": "user", "content": "Say hello."}]
 
 
 def models(s):
     listing = s.call("/v1/models").json()
-    require(listing["object"] == "list" and listing["data"], "no model is listed")
-    s.model = listing["data"][0]["id"]
+    require(listing["object"] == "list" and [m["id"] for m in listing["data"]] == [s.model], f"models are {listing}")
     return f"serves {s.model}"
 
 
@@ -110,12 +44,16 @@ def chat(s):
 
 def chat_stream(s):
     reply = s.chat(HELLO, stream=True)
-    chunks = [c for c in reply.events() if c["choices"]]
+    chunks = reply.events()
+    require(not any(c.get("usage") for c in chunks), "there is usage that nobody asked for")
+    chunks = [c for c in chunks if c["choices"]]
     require(all(c["object"] == "chat.completion.chunk" for c in chunks), "wrong object")
     require(chunks[0]["choices"][0]["delta"].get("role") == "assistant", "the first chunk has no role")
     require(chunks[-1]["choices"][0]["finish_reason"] == "length", "the last chunk has no finish_reason")
-    text = "".join(c["choices"][0]["delta"].get("content", "") for c in chunks)
+    text = "".join(c["choices"][0]["delta"].get("content") or "" for c in chunks)
     require(text == s.chat(HELLO).json()["choices"][0]["message"]["content"], "streamed and whole answers differ")
+    last = s.chat(HELLO, stream=True, stream_options={"include_usage": True}).events()[-1]
+    usage_adds_up(last["usage"], 16)
     return f"{len(chunks)} chunks, first text after {reply.first_s * 1e3:.1f} ms"
 
 
@@ -134,6 +72,39 @@ def not_found(s):
     reply = s.call("/v1/no-such-endpoint", {})
     require(reply.status == 404 and json.loads(reply.body), f"status {reply.status}, want 404 with a JSON body")
     return "404 in JSON"
+
+
+def cancel(s):
+    asked = 3000
+    predicted = lambda: sum(metric(w, "llamacpp:tokens_predicted_total") for w in s.workers)
+    running = lambda: sum(metric(w, "llamacpp:requests_processing") for w in s.workers)
+    before = predicted()
+    with s.open("/v1/chat/completions", s.ask(HELLO, asked, stream=True)) as stream:
+        require(stream.readline().startswith(b"data: "), "no event comes")
+    end = time.monotonic() + 60
+    while running() > 0 or predicted() == before:
+        require(time.monotonic() < end, "the worker works on")
+        time.sleep(0.02)
+    made = predicted() - before
+    require(made < asked / 2, f"{made:.0f} of {asked} tokens were made")
+    return f"{made:.0f} of {asked} tokens were made"
+
+
+def prefix_reuse(s):
+    messages = [{"role": "user", "content": "A long prompt, which comes twice. " * 40}]
+    first, second = (s.chat(messages, session="twice").json()["usage"] for _ in range(2))
+    cached = second["prompt_tokens_details"]["cached_tokens"]
+    require(cached > 0.9 * first["prompt_tokens"], f"{cached} of {first['prompt_tokens']} tokens were cached")
+    return f"{cached} of {first['prompt_tokens']} tokens from the cache"
+
+
+def mixed(s):
+    """llama.cpp announces keep-alive and closes the connection behind a stream."""
+    def one(i):
+        reply = s.chat([{"role": "user", "content": f"Number {i}"}], tokens=4, stream=i % 2 == 0)
+        return reply.events() if i % 2 == 0 else reply.json()
+    with ThreadPoolExecutor(2 * PARALLEL) as pool:
+        return f"{len(list(pool.map(one, range(MIXED))))} answers, half of them streamed"
 
 
 def converse(s, name):
@@ -169,14 +140,11 @@ def parallel_sessions(s):
         return judge_sessions(s, list(pool.map(lambda i: converse(s, f"parallel-{i}"), range(SESSIONS))))
 
 
-def main():
-    args = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    args.add_argument("url")
-    args.add_argument("--gateway", action="store_true", help="the server is gatewayd")
-    args = args.parse_args()
-    s, failed = Server(args.url, args.gateway), 0
+def main(url, *workers):
+    s, failed = Server(url, gateway=list(workers) != [url]), 0
+    s.workers = workers
     print(f"{'check':<18}{'result':<8}{'calls':>5}{'median ms':>11}{'max ms':>9}  note")
-    for check in (models, chat, chat_stream, completions, not_found, sessions, parallel_sessions):
+    for check in (models, chat, chat_stream, completions, not_found, cancel, prefix_reuse, mixed, sessions, parallel_sessions):
         s.calls = []
         try:
             result, note = "ok", check(s)
@@ -188,4 +156,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

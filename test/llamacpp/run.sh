@@ -1,55 +1,37 @@
 #!/usr/bin/env bash
-# gatewayd in front of two real llama.cpp servers, checked with real requests.
+# gatewayd in front of two real llama.cpp servers, checked and measured with real requests.
 #
-#   test/llamacpp/run.sh              build what is missing, start two workers and bin/gatewayd, check
-#   test/llamacpp/run.sh --direct     the same checks on one worker, without a gateway
-#   BASE_URL=URL test/llamacpp/run.sh the same checks on a server that runs already (add --gateway if it is gatewayd)
+#   test/llamacpp/run.sh            install what is missing, start two workers and gateways, check
+#   test/llamacpp/run.sh --direct   the same checks on one worker, without a gateway
 #
-# Environment: LLAMACPP_CACHE (cache folder), LLAMACPP_JOBS (compiler processes, 1), LLAMACPP_PYTHON (python3),
-# GATEWAYD (gateway binary, bin/gatewayd). README.md beside this file says what is needed and how long it takes.
+# Environment: LLAMACPP_CACHE (cache folder), GATEWAYD (gateway binary, bin/gatewayd).
+# README.md beside this file says what is checked.
 set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
 
-here=$(cd "$(dirname "$0")" && pwd)
 cache=${LLAMACPP_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/gatewayd/llamacpp}
-jobs=${LLAMACPP_JOBS:-1}
-python=${LLAMACPP_PYTHON:-python3}
-gatewayd=${GATEWAYD:-$here/../../bin/gatewayd}
+gatewayd=${GATEWAYD:-../../bin/gatewayd}
 mode=${1:---gateway}
+python=$cache/venv/bin/python
 
 say() { echo "llamacpp: $*" >&2; }
 die() { say "$*"; exit 1; }
 
 case $mode in
-  --gateway | --direct) ;;
+  --gateway) [[ -x $gatewayd ]] || die "$gatewayd is missing; run make build first, or use --direct" ;;
+  --direct) ;;
   *) die "unknown argument $mode; use --direct or none" ;;
 esac
-if [ -n "${BASE_URL:-}" ]; then
-  if [ "${1:-}" = --gateway ]; then exec "$python" "$here/checks.py" "$BASE_URL" --gateway; fi
-  exec "$python" "$here/checks.py" "$BASE_URL"
-fi
-if [ "$mode" = --gateway ] && [ ! -x "$gatewayd" ]; then die "$gatewayd is missing; run make build first, or use --direct"; fi
 
-# --- the Python environment, built once for each requirements.txt
-build() {
-  for tool in cc c++; do command -v "$tool" >/dev/null || die "no $tool; install a C++ compiler (apt-get install g++)"; done
-  say "building in $cache with $jobs compiler processes; takes minutes (log: $cache/build.log)"
-  local start=$SECONDS
-  mkdir -p "$cache"
+# The Python environment, built once for each requirements.txt.
+if ! cmp -s requirements.txt "$cache/built" || ! "$python" -c 'import gguf, xllamacpp'; then
+  say "installing llama.cpp in $cache"
   rm -rf "$cache/venv" "$cache/built"
-  "$python" -m venv "$cache/venv" || die "python cannot make a venv (apt-get install python3-venv)"
-  # Without the multimodal library, for any CPU of this architecture, and lightly optimised: it compiles in half
-  # the time, and the model is tiny.
-  if ! CMAKE_BUILD_PARALLEL_LEVEL=$jobs MAKEFLAGS=-j$jobs \
-    CMAKE_ARGS="-DGGML_NATIVE=OFF -DLLAVA_BUILD=OFF -DCMAKE_C_FLAGS_RELEASE=-O1 -DCMAKE_CXX_FLAGS_RELEASE=-O1" \
-    nice -n 15 "$cache/venv/bin/pip" install --disable-pip-version-check -r "$here/requirements.txt" >"$cache/build.log" 2>&1; then
-    tail -n 30 "$cache/build.log" >&2
-    die "pip failed; the whole log is $cache/build.log"
-  fi
-  cp "$here/requirements.txt" "$cache/built"
-  say "built in $((SECONDS - start)) s"
-}
-cmp -s "$here/requirements.txt" "$cache/built" || build
-venv=$cache/venv/bin/python
+  mkdir -p "$cache"
+  python3 -m venv "$cache/venv" || die "python cannot make a venv (apt-get install python3-venv)"
+  timeout 600 "$cache/venv/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: -r requirements.txt
+  cp requirements.txt "$cache/built"
+fi
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/gatewayd-llamacpp.XXXXXX")
 pids=()
@@ -62,8 +44,8 @@ stop() { # ends what was started here, by process id, and says when it would not
     if kill -0 "$pid" 2>/dev/null; then say "process $pid did not stop within 10 s; killed"; kill -9 "$pid" || true; fi
     wait "$pid" 2>/dev/null || true
   done
-  if [ "$code" -ne 0 ]; then
-    for log in "$work"/*.log; do [ -e "$log" ] && { echo "--- $log"; tail -n 20 "$log"; } >&2; done
+  if [[ $code != 0 ]]; then
+    tail -n 20 "$work"/*.log >&2 || true
     say "logs are kept in $work"
   else
     rm -rf "$work"
@@ -73,49 +55,56 @@ stop() { # ends what was started here, by process id, and says when it would not
 trap stop EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
+export XDG_CONFIG_HOME=$work/.config NO_PROXY=127.0.0.1 no_proxy=127.0.0.1
 
-"$venv" "$here/model.py" "$work/tiny.gguf" >&2
-read -r -a ports < <("$python" - <<'PY'
-import socket
-held = [socket.create_server(("127.0.0.1", 0)) for _ in range(3)]
-print(*(s.getsockname()[1] for s in held))
-PY
-)
-
-ready() { # pid, url, name: polls until the url answers 200
+# said FILE PATTERN: waits until the last process says what matches, and prints that.
+said() {
   local i
-  for ((i = 0; i < 600; i++)); do
-    kill -0 "$1" 2>/dev/null || die "$3 ended before it was ready"
-    "$python" -c 'import sys, urllib.request; urllib.request.urlopen(sys.argv[1], timeout=2)' "$2" 2>/dev/null && return
+  for ((i = 0; i < 1200; i++)); do
+    grep -oE -m 1 "$2" "$1" && return
+    kill -0 "${pids[-1]}" 2>/dev/null || die "it ended before it was ready: $1"
     sleep 0.1
   done
-  die "$3 was not ready after a minute: $2"
+  die "nothing in $1 matches $2 after two minutes"
 }
 
-for i in 0 1; do
-  # One request at a time is what this server can do; --interrupt_requests false makes the next one wait, where the
-  # default would cut a running stream.
-  "$venv" -m llama_cpp.server --model "$work/tiny.gguf" --model_alias tiny --n_ctx 4096 --n_threads 1 \
-    --n_threads_batch 1 --cache true --cache_size 67108864 --interrupt_requests false --use_mlock false \
-    --host 127.0.0.1 --port "${ports[$i]}" >"$work/worker$i.log" 2>&1 &
+"$python" model.py "$work/tiny.gguf" 2>"$work/model.log"
+workers=()
+for i in 1 2; do
+  "$python" worker.py "$work/tiny.gguf" >"$work/worker$i.out" 2>"$work/worker$i.log" &
   pids+=($!)
+  workers+=("$(said "$work/worker$i.out" 'http://[0-9.:]+')")
 done
-for i in 0 1; do ready "${pids[$i]}" "http://127.0.0.1:${ports[$i]}/v1/models" "worker $i"; done
 
-url=http://127.0.0.1:${ports[0]}
-flags=()
-if [ "$mode" = --gateway ]; then
-  url=http://127.0.0.1:${ports[2]}
-  "$gatewayd" serve --worker "http://127.0.0.1:${ports[0]}" --worker "http://127.0.0.1:${ports[1]}" \
-    --plugin cacheroute --plugin sticky --plugin joule --listen "127.0.0.1:${ports[2]}" >"$work/gatewayd.log" 2>&1 &
+# gateway NAME PLUGIN...: starts a gateway before both workers and sets url.
+gateway() {
+  local name=$1 flags=() plugin
+  shift
+  for plugin in "$@"; do flags+=(--plugin "$plugin"); done
+  "$gatewayd" serve --worker "${workers[0]}" --worker "${workers[1]}" "${flags[@]}" \
+    --listen 127.0.0.1:0 --admin-listen 127.0.0.1:0 --log-format json >"$work/$name.log" 2>&1 &
   pids+=($!)
-  ready "${pids[2]}" "$url/readyz" gatewayd
-  flags=(--gateway)
+  url=$(said "$work/$name.log" '"api":"http://[0-9.:]+' | grep -oE 'http://.*')
+  URL=$url timeout 60 "$python" -c '
+import os, time, urllib.request
+while True:
+    try:
+        urllib.request.urlopen(os.environ["URL"] + "/readyz", timeout=2)
+        break
+    except OSError:
+        time.sleep(0.1)'
+}
+
+if [[ $mode == --direct ]]; then
+  "$python" checks.py "${workers[0]}" "${workers[0]}"
+  exit
 fi
-"$python" "$here/checks.py" "$url" "${flags[@]}"
-
-# What llama.cpp itself says about its KV cache.
-for i in 0 1; do
-  awk -v w="$i" '/prefix-match hit/ { for (k = 1; k < NF; k++) { if ($(k+1) == "prefix-match") hit += $k; if ($k == "remaining") rest += $(k+1) } }
-    END { if (hit + rest) printf "worker %d: %d prompt tokens on cached prefixes: %d reused, %d computed\n", w, hit + rest, hit, rest }' "$work/worker$i.log"
+gateway chain cacheroute sticky joule
+"$python" checks.py "$url" "${workers[@]}"
+named=()
+for strategy in round-robin sticky cacheroute; do
+  gateway "$strategy" "$strategy"
+  named+=("$strategy=$url")
 done
+echo
+"$python" routing.py "${named[@]}"
