@@ -13,6 +13,7 @@ import (
 
 	"gatewayd/internal/config"
 	"gatewayd/internal/daemon"
+	"gatewayd/internal/heap"
 	"gatewayd/pkg/plugin/ref"
 )
 
@@ -120,7 +121,7 @@ func readAll(file string) ([]byte, error) {
 }
 
 func serve(ctx context.Context, p process, o daemon.Options) error {
-	defer raiseHeap(p.getenv)()
+	defer heap.Raise(p.getenv)()
 	o.Logger = newLogger(o.Config.Log, p.stderr)
 	d, err := start(ctx, p, o)
 	if err != nil {

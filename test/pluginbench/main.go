@@ -14,6 +14,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"gatewayd/internal/heap"
 )
 
 // The limits, as ratios to a plain unary call of the same run.
@@ -60,6 +62,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+	defer heap.Raise(nil)() // as in gatewayd serve
 	ends, err := open(ctx, s)
 	if err != nil {
 		return err
