@@ -3,8 +3,8 @@
 # time that each took. A part that fails shows its output; the others still run.
 #
 # Parts: needs, format, vet, staticcheck, build, unit (quick), race (all tests of
-# Go), browser (opens what benchlab reports), clients (the OpenAI clients against the
-# demo); the last two after build.
+# Go), plain (what the race detector makes too slow), browser (opens what benchlab
+# reports), clients (the OpenAI clients against the demo); the last two after build.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -55,6 +55,15 @@ browser() { test/browser/run.sh; }
 clients() { test/clients/run.sh; }
 race() { CGO_ENABLED=1 go test -race -count=1 -timeout 25m ./...; }
 
+# plain runs the packages that leave work out under the race detector: they say so
+# with their constant raced.
+plain() {
+  local packages
+  mapfile -t packages < <(grep -rl --include='*.go' '^const raced = true' . | xargs -r -n 1 dirname)
+  [[ ${#packages[@]} -gt 0 ]] || { echo "no package has a constant raced"; return 1; }
+  go test -count=1 -timeout 15m "${packages[@]}"
+}
+
 # show passes output on, less lines without news and this folder's path.
 show() { sed -u -e '/\[no test files\]$/d' -e "s#$PWD/##g"; }
 
@@ -62,13 +71,13 @@ show() { sed -u -e '/\[no test files\]$/d' -e "s#$PWD/##g"; }
 run() {
   case $1 in
     needs) needs ;;
-    unit | race) "$1" 2>&1 | show ;;
+    unit | race | plain) "$1" 2>&1 | show ;;
     *) "$1" >"$log" 2>&1 || { show <"$log"; return 1; } ;;
   esac
 }
 
 parts=("$@")
-[[ ${#parts[@]} -gt 0 ]] || parts=(needs format vet staticcheck build race browser clients)
+[[ ${#parts[@]} -gt 0 ]] || parts=(needs format vet staticcheck build race plain browser clients)
 command -v go >/dev/null || { echo "go is not on the PATH; install Go 1.26 or later from https://go.dev/dl"; exit 1; }
 
 table=$(printf '%-12s %8s  %s' part seconds result)
