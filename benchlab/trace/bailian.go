@@ -43,17 +43,8 @@ func readBailian(l *lines) (*Trace, error) {
 		size = bailianBlockTokens
 	}
 	c := chats{size: size, rows: map[string]int32{}, t: &Trace{BlockTokens: size, Partial: PartialCounted, Scope: ScopeGlobal, Clock: true}}
-	for {
-		line, ok, err := l.next()
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			break
-		}
-		if err := c.add(line, l.n); err != nil {
-			return nil, l.refuse(err)
-		}
+	if err := l.each(c.add); err != nil {
+		return nil, err
 	}
 	t := c.t
 	if err := l.refuseUnordered(t.Requests, "timestamp"); err != nil {

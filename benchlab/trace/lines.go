@@ -44,6 +44,20 @@ type lines struct {
 	bom    bool     // a byte order mark was skipped
 }
 
+// each has all further lines added, with their numbers, and refuses the file at the
+// first that cannot be.
+func (l *lines) each(add func(line []byte, n int) error) error {
+	for {
+		line, ok, err := l.next()
+		if err != nil || !ok {
+			return err
+		}
+		if err := add(line, l.n); err != nil {
+			return l.refuse(err)
+		}
+	}
+}
+
 // next gives the next line that is not blank, without the space around it; the
 // bytes are valid until the next call. At the end, and on an error, ok is false.
 func (l *lines) next() (line []byte, ok bool, err error) {

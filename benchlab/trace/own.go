@@ -56,17 +56,8 @@ func readOwn(l *lines) (*Trace, error) {
 	if err := o.head(line); err != nil {
 		return nil, l.refuse(err)
 	}
-	for {
-		line, ok, err := l.next()
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			break
-		}
-		if err := o.add(line, l.n); err != nil {
-			return nil, l.refuse(err)
-		}
+	if err := l.each(o.add); err != nil {
+		return nil, err
 	}
 	return o.done(l)
 }

@@ -53,17 +53,8 @@ func readRAGPulse(l *lines) (*Trace, error) {
 	if g.parts, err = openParts(l); err != nil {
 		return nil, err
 	}
-	for {
-		line, ok, err := l.next()
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			break
-		}
-		if err := g.add(line, l.n); err != nil {
-			return nil, l.refuse(err)
-		}
+	if err := l.each(g.add); err != nil {
+		return nil, err
 	}
 	return g.done(), nil
 }

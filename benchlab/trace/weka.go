@@ -53,17 +53,8 @@ func readWeka(l *lines) (*Trace, error) {
 		sessions: map[string]int{}, sums: map[uint64]int{}, seed: maphash.MakeSeed(), words: pool{}, models: map[string]int{},
 	}
 	w.t.Facts.Models = map[string]int{}
-	for {
-		line, ok, err := l.next()
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			break
-		}
-		if err := w.add(line, l.n); err != nil {
-			return nil, l.refuse(err)
-		}
+	if err := l.each(w.add); err != nil {
+		return nil, err
 	}
 	return w.done(), nil
 }

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/urfave/cli/v2"
 )
 
 // file is a result that becomes visible when it is complete: until then it is a
@@ -13,6 +15,19 @@ import (
 type file struct {
 	*os.File
 	name string // what it becomes in the end; "" if it is it already
+}
+
+// openJSON opens the file of --json; nil if there is none, or it is "-".
+func openJSON(c *cli.Context) (*file, error) {
+	name := c.String("json")
+	if name == "" || name == "-" {
+		return nil, nil
+	}
+	f, err := openFile(name)
+	if err != nil {
+		return nil, usage("--json: %w", err)
+	}
+	return f, nil
 }
 
 // openFile opens a file of that name.

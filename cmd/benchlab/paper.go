@@ -44,11 +44,9 @@ func (p program) runPaper(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var to *file
-	if name := c.String("json"); name != "" && name != "-" {
-		if to, err = openFile(name); err != nil {
-			return usage("--json: %w", err)
-		}
+	to, err := openJSON(c)
+	if err != nil {
+		return err
 	}
 	defer func() { to.discard() }()
 	began, bar := time.Now(), p.progress(0)

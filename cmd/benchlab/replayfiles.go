@@ -47,10 +47,8 @@ type replayFiles struct {
 
 func openReplayFiles(c *cli.Context) (f replayFiles, err error) {
 	f.plain = c.String("json") == "-"
-	if name := c.String("json"); name != "" && !f.plain {
-		if f.json, err = openFile(name); err != nil {
-			return f, usage("--json: %w", err)
-		}
+	if f.json, err = openJSON(c); err != nil {
+		return f, err
 	}
 	if name := c.String("requests-out"); name != "" {
 		if f.rows, err = openFile(name); err != nil {
