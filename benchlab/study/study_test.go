@@ -44,15 +44,14 @@ func run(t testing.TB, traffic *Traffic, chain string) Result {
 }
 
 // TestStickyOnAgentSessions holds sticky, as it comes, to its goals on every seed:
-// near perfect reuse where caches suffice, balance of the prefill work, and a
-// gateway that knows nothing agrees on most homes. Where caches do not suffice,
-// seeds differ in how much can be reused; of a seed on which even one cache as
-// large as all of them misses the goal, no more than that is asked.
+// near perfect reuse where caches suffice, about that of one cache as large as all
+// where they do not, balance of the prefill work, and a gateway that knows nothing
+// agrees on most homes.
 func TestStickyOnAgentSessions(t *testing.T) {
 	if raced || testing.Short() {
 		t.Skip("twelve runs over thousands of requests, one goroutine")
 	}
-	const seeds, close = 3, 0.002
+	const seeds = 3
 	for _, goal := range []struct{ active, hit, imbalance float64 }{{24, 0.92, 1.20}, {40, 0.77, 1.10}} {
 		for seed := uint64(1); seed <= seeds; seed++ {
 			traffic := sessions(t, Load{Active: goal.active, Seed: seed})
@@ -60,8 +59,8 @@ func TestStickyOnAgentSessions(t *testing.T) {
 			agreed := agreement(t, traffic, r)
 			t.Logf("%v active, seed %d: hit %.4f, in one cache %.4f, imbalance %.3f, %d moves, a new gateway agrees on %.2f",
 				goal.active, seed, r.Hit, one, r.Imbalance, r.Moves, agreed)
-			if least := min(goal.hit, one-close); r.Hit < least {
-				t.Errorf("%v active, seed %d: hit %.4f, want at least %.4f", goal.active, seed, r.Hit, least)
+			if r.Hit < goal.hit {
+				t.Errorf("%v active, seed %d: hit %.4f, want at least %v", goal.active, seed, r.Hit, goal.hit)
 			}
 			if r.Imbalance > goal.imbalance {
 				t.Errorf("%v active, seed %d: imbalance %.3f, want at most %v", goal.active, seed, r.Imbalance, goal.imbalance)

@@ -4,7 +4,9 @@ import "slices"
 
 // byRendezvous walks down the key's rendezvous order past workers above the
 // limit and the guard; if all are above the guard, it counts for none. A key that
-// was freed goes to the least cost instead, if there is one.
+// was freed goes to the least cost among those with room for its prompt instead,
+// if there is a cost. Where none has room, it goes to the fullest: a cache that is
+// asked for more than it holds loses its keys anyway, and the others keep theirs.
 func (c *Core) byRendezvous(k *link, l *life, rest *Rest) int {
 	if len(k.limit) > 0 {
 		c.limits = c.evaluate(k.limit, l, c.limits)
@@ -12,6 +14,9 @@ func (c *Core) byRendezvous(k *link, l *life, rest *Rest) int {
 	}
 	c.keepUnder(&k.plan.plan.Guard)
 	if l.freed && len(k.cost) > 0 {
+		if !c.keepRoomy(l) {
+			return c.fullest()
+		}
 		c.costs = c.evaluate(k.cost, l, c.costs)
 		return c.leastCost(l, rest)
 	}
@@ -45,6 +50,40 @@ func (c *Core) keepNearMean(factor float64) {
 	if kept > 0 {
 		c.candidates = c.candidates[:kept]
 	}
+}
+
+// roomy is the multiple of a worker's cache up to which its working set, with a
+// prompt, has room: not every key comes back.
+const roomy = 1.2
+
+// keepRoomy takes candidates without room for the prompt out of the running, or
+// reports that none has. A cache of unknown size has room.
+func (c *Core) keepRoomy(l *life) bool {
+	kept := 0
+	for _, slot := range c.candidates {
+		w := c.workers[slot]
+		if size := float64(w.info.KVTokens); size == 0 || float64(w.working.tokens+l.req.PromptTokens) <= roomy*size {
+			c.candidates[kept] = slot
+			kept++
+		}
+	}
+	if kept > 0 {
+		c.candidates = c.candidates[:kept]
+	}
+	return kept > 0
+}
+
+// fullest picks the candidate, all of known size, with the greatest working set for
+// its cache, and the lowest ID of equals.
+func (c *Core) fullest() int {
+	best, most := -1, -1.0
+	for _, slot := range c.candidates {
+		w := c.workers[slot]
+		if fill := float64(w.working.tokens) / float64(w.info.KVTokens); fill > most {
+			best, most = int(slot), fill
+		}
+	}
+	return best
 }
 
 // keepUnder takes candidates above the guard out of the running, unless all are.

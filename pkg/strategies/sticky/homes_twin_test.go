@@ -17,10 +17,13 @@ const blockTokens = 10
 // and adds it up anew for each request.
 type homes struct {
 	workers  []router.Worker
+	spread   float64
+	scale    int // prompt tokens over those of its blocks: large prompts whose blocks stay
 	sessions map[uint64]*session
 	lives    []*sent
 	ticked   router.Time
 	missed   []float64
+	crowded  int               // freed keys for whose prompts there was no room
 	cached   []map[uint64]bool // blocks by worker; nothing is evicted but by a flush
 	seen     []map[uint64]sent // the last request of each key at each worker
 }
@@ -41,8 +44,8 @@ type sent struct {
 	answering      bool
 }
 
-func newHomes(workers []router.Worker) *homes {
-	h := &homes{workers: workers, sessions: map[uint64]*session{}, missed: make([]float64, len(workers))}
+func newHomes(workers []router.Worker, spread float64, scale int) *homes {
+	h := &homes{workers: workers, spread: spread, scale: scale, sessions: map[uint64]*session{}, missed: make([]float64, len(workers))}
 	for range workers {
 		h.cached, h.seen = append(h.cached, map[uint64]bool{}), append(h.seen, map[uint64]sent{})
 	}
@@ -71,25 +74,37 @@ func (h *homes) found(w int, blocks []uint64) (n int) {
 	return n
 }
 
-// crowd is the working set of a worker, weighed by its size, and what waits there.
-func (h *homes) crowd(w int) float64 {
-	mean, tokens, queued := 0.0, 0, 0
-	for _, x := range h.workers {
-		mean += float64(x.KVTokens) / float64(len(h.workers))
-	}
+func (h *homes) prompt(blocks []uint64) int { return len(blocks) * blockTokens * h.scale }
+
+// working is the working set of a worker.
+func (h *homes) working(w int) (tokens int) {
 	for _, s := range h.seen[w] {
 		tokens += s.prompt
+	}
+	return tokens
+}
+
+// fill is the working set of a worker and more, over its cache.
+func (h *homes) fill(w, more int) float64 {
+	return float64(h.working(w)+more) / float64(h.workers[w].KVTokens)
+}
+
+// crowd is the working set of a worker, weighed by its size, and what waits there.
+func (h *homes) crowd(w int) float64 {
+	mean, queued := 0.0, 0
+	for _, x := range h.workers {
+		mean += float64(x.KVTokens) / float64(len(h.workers))
 	}
 	for _, s := range h.lives {
 		if s.worker == w && !s.answering {
 			queued += s.uncached
 		}
 	}
-	return float64(tokens)*mean/float64(h.workers[w].KVTokens) + queuedWeight*float64(queued)
+	return float64(h.working(w))*mean/float64(h.workers[w].KVTokens) + queuedWeight*float64(queued)
 }
 
 // expect lists the workers that a request may go to.
-func (h *homes) expect(now router.Time, key uint64, blocks []uint64, spread float64) (any []int) {
+func (h *homes) expect(now router.Time, key uint64, blocks []uint64) (any []int) {
 	freed := false
 	if s := h.sessions[key]; s != nil && s.until > now {
 		if s.start != blocks[0] || 10*h.found(s.at, blocks) >= 3*len(blocks) {
@@ -106,15 +121,20 @@ func (h *homes) expect(now router.Time, key uint64, blocks []uint64, spread floa
 	}
 	var open []int
 	for w := range h.workers {
-		if limits[w] <= spread*total/float64(len(h.workers)) {
+		if limits[w] <= h.spread*total/float64(len(h.workers)) {
 			open = append(open, w)
 		}
 	}
-	better := func(a, b int) bool { return h.crowd(a) < h.crowd(b) }
-	if !freed {
-		better = func(a, b int) bool {
-			return router.Rendezvous(key, router.HashID(h.workers[a].ID)) > router.Rendezvous(key, router.HashID(h.workers[b].ID))
-		}
+	full := func(w int) bool { return h.fill(w, h.prompt(blocks)) > 1.2 }
+	better := func(a, b int) bool {
+		return router.Rendezvous(key, router.HashID(h.workers[a].ID)) > router.Rendezvous(key, router.HashID(h.workers[b].ID))
+	}
+	switch roomy := slices.DeleteFunc(slices.Clone(open), full); {
+	case freed && len(roomy) == 0:
+		h.crowded++
+		better = func(a, b int) bool { return h.fill(a, 0) > h.fill(b, 0) }
+	case freed:
+		open, better = roomy, func(a, b int) bool { return h.crowd(a) < h.crowd(b) }
 	}
 	for _, w := range open {
 		if !slices.ContainsFunc(open, func(other int) bool { return better(other, w) }) {
@@ -125,7 +145,7 @@ func (h *homes) expect(now router.Time, key uint64, blocks []uint64, spread floa
 }
 
 func (h *homes) dispatched(now router.Time, t router.Ticket, w int, key uint64, blocks []uint64) {
-	prompt := len(blocks) * blockTokens
+	prompt := h.prompt(blocks)
 	s := sent{ticket: t, at: now, worker: w, prompt: prompt, uncached: prompt - h.found(w, blocks)*blockTokens}
 	for _, b := range blocks {
 		h.cached[w][b] = true
@@ -137,12 +157,14 @@ func (h *homes) dispatched(now router.Time, t router.Ticket, w int, key uint64, 
 }
 
 // TestHomesLikeTwin sends growing, changing and returning prompts of sessions to
-// workers of unequal caches, which are flushed now and then.
+// workers of unequal caches, which are flushed now and then and, on some seeds, have
+// too little room.
 func TestHomesLikeTwin(t *testing.T) {
+	crowded := 0
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 2))
-		spread := []string{"1", "1.15", "2"}[rng.IntN(3)]
-		g := newGateway(t, router.Options{"escape": "off", "spread": spread})
+		spread := []float64{1, 1.15, 2}[rng.IntN(3)]
+		g := newGateway(t, router.Options{"escape": "off", "spread": fmt.Sprint(spread)})
 		var members []router.Member
 		var workers []router.Worker
 		for i := range 2 + rng.IntN(5) {
@@ -150,7 +172,7 @@ func TestHomesLikeTwin(t *testing.T) {
 			members = append(members, router.Member{Worker: workers[i]})
 		}
 		g.join(members)
-		h := newHomes(workers)
+		h := newHomes(workers, spread, []int{1, 1000}[rng.IntN(2)])
 		lengths, freed := map[uint64]int{}, 0
 		for n := range 600 {
 			g.now = g.now.Add(time.Duration(rng.Int64N(int64(2 * time.Second))))
@@ -173,8 +195,8 @@ func TestHomesLikeTwin(t *testing.T) {
 				blocks[i] = router.Mix(key<<32 | uint64(lengths[key]/60)<<16 | uint64(i)) // rewritten when long
 			}
 			living := h.sessions[key] != nil && h.sessions[key].until > g.now
-			want := h.expect(g.now, key, blocks, map[string]float64{"1": 1, "1.15": 1.15, "2": 2}[spread])
-			step := g.core.Arrive(g.now, router.Request{Key: key, PromptTokens: len(blocks) * blockTokens, Blocks: blocks, BlockTokens: blockTokens})
+			want := h.expect(g.now, key, blocks)
+			step := g.core.Arrive(g.now, router.Request{Key: key, PromptTokens: h.prompt(blocks), Blocks: blocks, BlockTokens: blockTokens})
 			got := slices.IndexFunc(workers, func(w router.Worker) bool { return w.ID == step.Worker.ID })
 			if !slices.Contains(want, got) {
 				t.Fatalf("seed %d, request %d of key %d: worker %d by %s, want one of %v", seed, n, key, got, step.Receipt.Reason, want)
@@ -187,6 +209,10 @@ func TestHomesLikeTwin(t *testing.T) {
 		if freed < 10 {
 			t.Errorf("seed %d: only %d keys were freed: the test tests little", seed, freed)
 		}
+		crowded += h.crowded
+	}
+	if crowded < 10 {
+		t.Errorf("only %d keys found no room: the test tests little", crowded)
 	}
 }
 
