@@ -145,10 +145,8 @@ func TestExamples(t *testing.T) {
 // TestPythonPlans holds that what gives Python the protocol also plans and observes.
 func TestPythonPlans(t *testing.T) {
 	dir := pythonExample(t)
-	if err := os.CopyFS(dir, os.DirFS("testdata/python")); err != nil {
-		t.Fatal(err)
-	}
-	path := executable(t, "planner", fmt.Sprintf("exec %q %q", filepath.Join(dir, ".venv/bin/python"), filepath.Join(dir, "planner.py")))
+	planner := filepath.Join(repository(t), "cmd/gatewayd/testdata/python/planner.py")
+	path := executable(t, "planner", fmt.Sprintf("PYTHONPATH=%q exec %q -B %q", dir, filepath.Join(dir, ".venv/bin/python"), planner))
 	out := shell(t, "", "gatewayd plugin check --history 1000 "+path)
 	if !strings.Contains(out, "all rules that were checked are kept") || !strings.Contains(out, "calls of plan") {
 		t.Errorf("check says\n%s", out)

@@ -53,6 +53,27 @@ func TestPlanHelp(t *testing.T) {
 	}
 }
 
+// TestPlanArguments is what a script cannot say.
+func TestPlanArguments(t *testing.T) {
+	given := []string{"plan", "--workers=2", "--qcap=10", "--slots-per-worker=1"}
+	for says, more := range map[string][]string{
+		"--rates is missing":                nil,
+		"flag needs an argument":            {"--rates"},
+		"plan takes no arguments":           {"--rates=testdata/rates.json", "more.json"},
+		"flag provided but not defined":     {"--rates=testdata/rates.json", "--qcaps=3"},
+		"--rates : no such file":            {"--rates="},
+		"--previous testdata/none: no such": {"--rates=testdata/rates.json", "--previous=testdata/none"},
+	} {
+		code, stdout, stderr := command(t, append(given, more...)...)
+		if code != exitUsage || stdout != "" || !strings.Contains(stderr, says) {
+			t.Errorf("%q: code %d, printed %q, said %q, want %q", more, code, stdout, stderr, says)
+		}
+	}
+	if code, stdout, stderr := command(t, append(given, "--rates=testdata/rates.json")...); code != exitOK || !strings.HasPrefix(stdout, `{"table":{`) || stderr != "" {
+		t.Errorf("rates of a file: code %d, printed %q, said %q", code, stdout, stderr)
+	}
+}
+
 // TestPlanInputIsBounded holds that a file without end is not read to its end.
 func TestPlanInputIsBounded(t *testing.T) {
 	_, err := readRates(&bounded{endless{}, 1 << 20})

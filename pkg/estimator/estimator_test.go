@@ -57,6 +57,21 @@ func TestMergeIsExact(t *testing.T) {
 	}
 }
 
+// TestMergeKeepsAll has keys that only one gateway has, in the middle and at both ends.
+func TestMergeKeepsAll(t *testing.T) {
+	a := []Rate{{Key: 2, PerSecond: 1}, {Key: 5, PerSecond: 2, Tokens: 10}}
+	b := []Rate{{Key: 1, PerSecond: 4}, {Key: 5, PerSecond: 6, Tokens: 30}, {Key: 7, PerSecond: 8}, {Key: 9}}
+	want := []Rate{{Key: 1, PerSecond: 4}, {Key: 2, PerSecond: 1}, {Key: 5, PerSecond: 8, Tokens: 25}, {Key: 7, PerSecond: 8}, {Key: 9}}
+	for _, got := range [][]Rate{Merge(a, b), Merge(b, a), Merge(nil, b, nil, a)} {
+		if !slices.Equal(got, want) {
+			t.Errorf("merged %v, want %v", got, want)
+		}
+	}
+	if got := Merge(); len(got) != 0 {
+		t.Errorf("nothing makes %v", got)
+	}
+}
+
 func TestMean(t *testing.T) {
 	var m Mean
 	if _, ok := m.Value(); ok {

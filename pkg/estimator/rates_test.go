@@ -193,6 +193,20 @@ func TestTimesAreOdd(t *testing.T) {
 	}
 }
 
+// TestRatesOutOfRange has half-lives, limits and prompts that cannot be.
+func TestRatesOutOfRange(t *testing.T) {
+	for _, r := range []*Rates{NewRates(0, 0), NewRates(-time.Hour, -5)} {
+		r.Record(0, 1, 10)
+		r.Record(0, 2, -10)
+		if s := r.Snapshot(0, 0); r.HalfLife() != time.Second || len(s) != 1 || s[0] != (Rate{Key: 2, PerSecond: math.Ln2}) {
+			t.Errorf("half-life %v, snapshot %v, want 1s and one key without tokens", r.HalfLife(), s)
+		}
+	}
+	if r := NewRates(time.Minute, math.MaxInt); r.limit != maxRows {
+		t.Errorf("a limit of %d keys, want %d", r.limit, maxRows)
+	}
+}
+
 // TestSilentKeysSurvive holds that moving the landmark changes no rate.
 func TestSilentKeysSurvive(t *testing.T) {
 	r := NewRates(time.Second, 10)
@@ -225,6 +239,31 @@ func TestSizeOfRates(t *testing.T) {
 	}
 	if per := float64(bytesOf(r)) / most; per > 40 || r.Len() != most {
 		t.Errorf("%d keys take %.1f bytes each, want %d and at most 40", r.Len(), per, most)
+	}
+}
+
+// TestRecordAllocatesNothing holds it for keys that are tracked and for new ones that
+// make others drop.
+func TestRecordAllocatesNothing(t *testing.T) {
+	const most = 10_000
+	r, i := NewRates(time.Minute, most), 0
+	record := func(keys int) func() {
+		return func() {
+			for range most {
+				r.Record(int64(i)*1000, scramble(uint64(i%keys)), 100)
+				i++
+			}
+		}
+	}
+	for range 10 { // parts grow, and all that they note about their least rows
+		record(3 * most)()
+	}
+	if n := testing.AllocsPerRun(20, record(3*most)); n != 0 {
+		t.Errorf("%v allocations of %d requests whose keys may be new", n, most)
+	}
+	record(most)()
+	if n := testing.AllocsPerRun(20, record(most)); n != 0 {
+		t.Errorf("%v allocations of %d requests whose keys are tracked", n, most)
 	}
 }
 

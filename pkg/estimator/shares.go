@@ -17,7 +17,7 @@ const DefaultLimit = 1 << 17
 // 0.5^(1/half-life)) for a key with a share p of the requests.
 //
 // At most limit keys are tracked; a new one takes the place of the key with the
-// least decayed count, of equal ones that seen longest ago, then the lower key.
+// least decayed count, of equal ones that seen longest ago.
 type Shares struct {
 	halfLife float64 // ticks
 	limit    int
@@ -132,13 +132,10 @@ type shareHeap []*share
 func (h shareHeap) Len() int { return len(h) }
 func (h shareHeap) Less(i, j int) bool {
 	a, b := h[i], h[j]
-	switch {
-	case a.order != b.order:
+	if a.order != b.order {
 		return a.order < b.order
-	case a.last != b.last:
-		return a.last < b.last
 	}
-	return a.key < b.key
+	return a.last < b.last // never equal: a tick is one key's
 }
 func (h shareHeap) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]

@@ -55,6 +55,9 @@ func TestStoresAreBounded(t *testing.T) {
 		t.Errorf("law 6: working set of %d keys and %d tokens", w.working.keys.len(), w.working.tokens)
 	}
 	dropped := c.Dropped()
+	if dropped.Holds != maxPending+maxWorkingKeys-10 {
+		t.Errorf("law 6: %+v dropped, want all holds but 10", dropped)
+	}
 	if n := len(c.TakeEvents(0, nil)); n != maxPending || dropped.Events != c.events-maxPending {
 		t.Errorf("law 6: %d events pending, %+v dropped of %d", n, dropped, c.events)
 	}
@@ -179,7 +182,7 @@ func TestExportTellsOnlyOfOwn(t *testing.T) {
 	rates := map[string]float64{"x": 1 << 53, "y": 1, "z": 1} // their sum depends on the order
 	for name, rate := range rates {
 		c.Import(0, name, Snapshot{TotalRate: rate, Rates: []estimator.Rate{{Key: 1}, {Key: 2, PerSecond: rate, Tokens: 40}},
-			Loads: []WorkerLoad{{WorkerRef{"w", 0}, 1 << 62, 1 << 62}, {WorkerRef{"w", 1}, 9, 9}}})
+			Loads: []WorkerLoad{{WorkerRef{"w", 0}, 1 << 62, 1 << 62, 1 << 62}, {WorkerRef{"w", 1}, 9, 9, 9}}})
 	}
 	s := c.Export(0, 0)()
 	if len(s.Rates) != 1 || s.Rates[0].PerSecond != own || s.Loads[0].InFlight != 1 || s.Loads[0].QueuedTokens != 10 {
@@ -191,7 +194,7 @@ func TestExportTellsOnlyOfOwn(t *testing.T) {
 			t.Fatalf("law 16: rates %v, in all %v", in.Rates, in.TotalRate)
 		}
 	}
-	if w := c.workers[0]; w.load() != 1+3*maxPeerInFlight || w.tokens() != 10+3*maxPeerQueued {
+	if w := c.workers[0]; w.load() != 1+3*maxPeerInFlight || w.tokens() != 10+3*maxPeerTokens {
 		t.Errorf("law 14: load %d, %d tokens", w.load(), w.tokens())
 	}
 }

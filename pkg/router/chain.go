@@ -1,6 +1,9 @@
 package router
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 const (
 	missesToSkip = 3           // missed deadlines in a row after which a strategy is skipped
@@ -18,7 +21,8 @@ type choice struct {
 // to be done outside or a worker is found. It writes the step in place, since a
 // step is large and the ways down the chain are short.
 func (c *Core) advance(now Time, l *life, step *Step) {
-	if l.candidates = c.eligibleCount(l); l.candidates == 0 {
+	c.resume(now)
+	if l.candidates = c.eligibleCount(l); l.candidates == 0 && !c.rouse(now, l) {
 		*step = c.noCandidate(now, l)
 		return
 	}
@@ -143,15 +147,24 @@ func (c *Core) placeNext(now Time, l *life, link int, reason string, step *Step)
 	return false
 }
 
-// noCandidate waits if a worker is only busy, and refuses if none is up.
+// noCandidate waits if a worker is only busy, and refuses if none is up or those that
+// are want to be left alone.
 func (c *Core) noCandidate(now Time, l *life) Step {
-	up := false
+	busy, comeBack := false, time.Duration(math.MaxInt64)
 	for _, w := range c.workers {
-		up = up || c.serves(w, l) && !l.hasTried(w)
+		switch {
+		case !c.serves(w, l) || l.hasTried(w):
+		case w.pause.on && w.pause.asked:
+			comeBack = min(comeBack, w.pause.until.Sub(now))
+		case !w.pause.on:
+			busy = true
+		}
 	}
 	switch {
-	case up:
+	case busy:
 		return c.park(now, l)
+	case comeBack < math.MaxInt64:
+		return c.refuse(l, Refusal{Code: Paused, Reason: "the workers that could serve the request have asked for a pause", RetryAfter: comeBack})
 	case l.attempt > 0:
 		return c.refuse(l, Refusal{Code: NoAttempt, Reason: "no further worker to try"})
 	case l.req.Adapter != "":
@@ -197,7 +210,7 @@ func (c *Core) input(now Time, k *link, l *life) Input {
 			continue
 		}
 		l.shown = append(l.shown, w)
-		in.Workers = append(in.Workers, w.shown(peersAge))
+		in.Workers = append(in.Workers, c.crowded(w, peersAge))
 		if k.info.Cached {
 			in.Cached = append(in.Cached, c.cachedTokens(l)[w.slot])
 		}

@@ -2,6 +2,7 @@ package router
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"gatewayd/pkg/estimator"
@@ -91,16 +92,17 @@ type Core struct {
 	begun   uint32    // lives of workers seen
 	totals  totals
 
-	lives     []*life
-	unused    []int32
-	oldest    lifeList
-	queue     waiting
-	displaced []Step // refusals that Wake is to hand out
-	settled   bool   // no waiting request can go before a worker changes or wakeAt
-	wakeAt    Time   // when the first that a strategy made wait may go
-	freed     int    // places that became free since the queue was last looked at
-	swept     uint64 // fleet number as of which all that wait have a worker that is up
-	arrived   uint64 // requests seen
+	lives       []*life
+	unused      []int32
+	oldest      lifeList
+	queue       waiting
+	displaced   []Step // refusals that Wake is to hand out
+	settled     bool   // no waiting request can go before a worker changes or wakeAt
+	wakeAt      Time   // when the first that a strategy made wait may go
+	freed       int    // places that became free since the queue was last looked at
+	pausedUntil Time   // when the first pause ends
+	swept       uint64 // fleet number as of which all that wait have a worker that is up
+	arrived     uint64 // requests seen
 
 	rates          *estimator.Rates
 	total          estimator.Mean
@@ -162,7 +164,7 @@ type link struct {
 // New returns a core with no workers. It fails when two links have one name.
 func New(cfg Config) (*Core, error) {
 	cfg = cfg.withDefaults()
-	c := &Core{cfg: cfg, peers: map[string]peer{}}
+	c := &Core{cfg: cfg, peers: map[string]peer{}, pausedUntil: math.MaxInt64}
 	c.rates = estimator.NewRates(cfg.RateHalfLife, cfg.MaxKeys)
 	c.total.HalfLife, c.output.HalfLife, c.prompt.HalfLife = cfg.RateHalfLife, 10*cfg.RateHalfLife, 10*cfg.RateHalfLife
 	c.reuse.init(cfg.RateHalfLife)

@@ -46,7 +46,7 @@ func (c *Core) byTable(k *link, l *life) int {
 			guarded = true
 			continue
 		}
-		load := guardLoad(guard.Of, c.workers[slot])
+		load := c.guardLoad(guard.Of, c.workers[slot])
 		if load < bestLoad || load == bestLoad && slot < best {
 			best, bestLoad = slot, load
 		}
@@ -57,11 +57,11 @@ func (c *Core) byTable(k *link, l *life) int {
 	return best
 }
 
-func guardLoad(of Feature, w *worker) float64 {
+func (c *Core) guardLoad(of Feature, w *worker) float64 {
 	if of == QueuedTokens {
-		return float64(w.tokens())
+		return c.crowdTokens(w)
 	}
-	return float64(w.load())
+	return c.crowd(w)
 }
 
 // above reports whether the guard skips the worker.
@@ -69,11 +69,12 @@ func (c *Core) above(g *Guard, w *worker) bool {
 	if g.Factor == 0 || c.totals.up == 0 {
 		return false
 	}
-	total := c.totals.inFlight
+	t := &c.totals
+	total := float64(t.inFlight) + c.untold(t.fresh.inFlight)
 	if g.Of == QueuedTokens {
-		total = c.totals.queued
+		total = float64(t.queued) + c.untold(t.fresh.queued)
 	}
-	return guardLoad(g.Of, w)+1 > max(g.Slack, g.Factor*float64(total+1)/float64(c.totals.up))
+	return c.guardLoad(g.Of, w)+1 > max(g.Slack, g.Factor*(total+1)/float64(t.up))
 }
 
 // byRest picks for a key that is neither in the table nor held; -1 if the plan

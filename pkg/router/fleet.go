@@ -3,6 +3,7 @@ package router
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -21,8 +22,8 @@ type Member struct {
 	// for now, beside Concurrency: on trial, or while it starts slowly; 0 = no limit.
 	Admit int
 	// KVLimit is how many tokens of prompts and expected outputs may be in flight at
-	// the worker before it gets no further request; 0 = no limit. Peers' requests
-	// count as large as this core's.
+	// the worker before it gets no further request; 0 = no limit. Those of peers count
+	// as large as these tell.
 	KVLimit int
 }
 
@@ -173,6 +174,16 @@ func (w *worker) shown(peersAge time.Duration) Worker {
 	out.Load.InFlight, out.Load.QueuedTokens, out.Load.WorkingSet = w.load(), w.tokens(), w.working.tokens
 	out.Load.PeersAge = peersAge
 	out.Load.TTFT, out.Load.Latency = gauge(&w.ttft), gauge(&w.latency)
+	return out
+}
+
+// crowded is the worker as a strategy sees it that is asked about a request: with what
+// peers are likely to have added since they told.
+func (c *Core) crowded(w *worker, peersAge time.Duration) Worker {
+	out := w.shown(peersAge)
+	if c.alike > 0 {
+		out.Load.InFlight, out.Load.QueuedTokens = int(math.Round(c.crowd(w))), int(math.Round(c.crowdTokens(w)))
+	}
 	return out
 }
 

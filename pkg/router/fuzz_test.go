@@ -13,8 +13,8 @@ import (
 func FuzzSnapshot(f *testing.F) {
 	for _, s := range []Snapshot{
 		{},
-		{TotalRate: 2.5, Rates: []estimator.Rate{{Key: 7, PerSecond: 2, Tokens: 100, Mark: 1}, {Key: 1 << 60}}, Loads: []WorkerLoad{{WorkerRef{"w", 1}, 1, 1}}},
-		{Loads: []WorkerLoad{{WorkerRef{"w1", 3}, 4, 5000}, {WorkerRef{"w2", 0}, 0, 0}}},
+		{TotalRate: 2.5, Rates: []estimator.Rate{{Key: 7, PerSecond: 2, Tokens: 100, Mark: 1}, {Key: 1 << 60}}, Loads: []WorkerLoad{{WorkerRef{"w", 1}, 1, 1, 0}}},
+		{Loads: []WorkerLoad{{WorkerRef{"w1", 3}, 4, 5000, 7000}, {WorkerRef{"w2", 0}, 0, 0, 0}}},
 	} {
 		b, err := s.MarshalBinary()
 		if err != nil {

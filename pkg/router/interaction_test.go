@@ -26,6 +26,7 @@ import (
 //	arrive    key= tokens= max= priority= adapter= prompt=(SEGMENT*BLOCKS,...) n=
 //	answer    [REQUEST] pass|wait|refuse|missed|route=(W,...) hold=D reason=S after=D guard=
 //	fetched   [REQUEST] what the store has, or nothing
+//	pause     [REQUEST] asked=D
 //	first, retry, timeout, dispatched [REQUEST] to=ID
 //	finish    [REQUEST] output=N failed cancelled; all of them with "all"
 //	tick      D lets time pass
@@ -153,6 +154,10 @@ var onRequest = map[string]func(*world, *scripted, arguments) Step{
 	},
 	"timeout": func(w *world, r *scripted, _ arguments) Step { return r.core.Timeout(w.now, r.step.Ticket) },
 	"retry":   func(w *world, r *scripted, _ arguments) Step { return r.core.Retry(w.now, r.step.Ticket) },
+	"pause": func(w *world, r *scripted, a arguments) Step {
+		r.core.Pause(w.now, r.step.Ticket, a.duration(a.text("asked", "0s")))
+		return Step{}
+	},
 	"first": func(w *world, r *scripted, _ arguments) Step {
 		r.core.FirstToken(w.now, r.step.Ticket)
 		return Step{}

@@ -164,6 +164,9 @@ func (w *world) show(c *driven, _ arguments) {
 		if m.Load.WorkingSet > 0 {
 			w.printf(", working set %d", m.Load.WorkingSet)
 		}
+		if d := c.PausedFor(w.now, m.ID); d > 0 {
+			w.printf(", pauses for %v", d)
+		}
 		if m.Down {
 			w.printf(", down")
 		}

@@ -18,6 +18,10 @@ func (x *lifetimes) lacks(r *request, slot int) string {
 		return "it has not the adapter"
 	case slices.Contains(r.tried, w):
 		return "it was tried before"
+	case w.pause.on && w.pause.until > x.now:
+		return "it pauses"
+	case !w.pause.on && w.pause.room > 0 && x.running[w] >= w.pause.room:
+		return "it is at its limit"
 	case m.Concurrency > 0 && x.running[w]+x.load[slot].InFlight >= m.Concurrency:
 		return "it is at its limit"
 	case m.Admit > 0 && x.running[w] >= m.Admit:
@@ -28,30 +32,35 @@ func (x *lifetimes) lacks(r *request, slot int) string {
 	return ""
 }
 
-// holds is what the requests at a worker hold in tokens, with the peers' part by
-// the mean of those of this gateway. One request does not count.
+// holds is what the requests at a worker hold in tokens: those of peers of which only
+// the number is told count by the mean of all others. One request does not count, but
+// in the mean.
 func (x *lifetimes) holds(w *worker, slot int, without string) float64 {
-	if x.running[w] == 0 {
+	sum, sized := x.load[slot].HeldTokens, x.sized[slot]+x.running[w]
+	if sized == 0 {
 		return 0
 	}
-	sum := 0
 	for _, l := range x.core.lives {
 		if l.state == running && l.worker == w && l.req.ID != without {
 			sum += l.held
 		}
 	}
-	return float64(sum) * float64(x.running[w]+x.load[slot].InFlight) / float64(x.running[w])
+	return float64(sum) * float64(x.running[w]+x.load[slot].InFlight) / float64(sized)
 }
 
 // sumPeers sums what the peers have at each worker.
 func (x *lifetimes) sumPeers() {
-	x.load = make([]WorkerLoad, len(x.fleet))
+	x.load, x.sized = make([]WorkerLoad, len(x.fleet)), make([]int, len(x.fleet))
 	for slot, m := range x.fleet {
 		for _, s := range x.peers {
 			for _, l := range s.Loads {
 				if l.WorkerRef == (WorkerRef{m.ID, m.Incarnation}) {
 					x.load[slot].InFlight += max(0, l.InFlight)
 					x.load[slot].QueuedTokens += max(0, l.QueuedTokens)
+					if l.HeldTokens > 0 {
+						x.load[slot].HeldTokens += l.HeldTokens
+						x.sized[slot] += max(0, l.InFlight)
+					}
 				}
 			}
 		}
@@ -114,9 +123,9 @@ func (x *lifetimes) byPlan(r *request) {
 		if !slices.Contains(p.Table.Of(i), index) {
 			x.t.Fatalf("law 7: the table sends key %d to %v", r.Key, r.step.Worker)
 		}
-		load, t := r.at.load(), &x.core.totals // the request included
-		if g := p.Guard; g.Of == InFlight && g.Factor > 0 && float64(load) > max(g.Slack, g.Factor*float64(t.inFlight)/float64(t.up)) {
-			x.t.Fatalf("law 7: the guard lets %d requests to %v, of %d in flight at %d workers", load, r.step.Worker, t.inFlight, t.up)
+		load, total, up := x.crowds(r.at)
+		if g := p.Guard; g.Of == InFlight && g.Factor > 0 && load > max(g.Slack, g.Factor*total/up) {
+			x.t.Fatalf("law 7: the guard lets %v requests to %v, of %v in flight at %v workers", load, r.step.Worker, total, up)
 		}
 	case "rest":
 		if len(p.Rest.Among) > 0 && !slices.Contains(p.Rest.Among, index) {
@@ -176,12 +185,21 @@ func (x *lifetimes) refused(r *request) {
 	up, hope := false, x.canGo(r)
 	for slot := range x.fleet {
 		why := x.lacks(r, slot)
-		up = up || why == "" || why == "it is at its limit"
+		up = up || why == "" || why == "it is at its limit" || why == "it pauses"
 	}
 	switch code := r.step.Refusal.Code; code {
 	case NoWorker, NoAttempt:
 		if up && len(r.tried) < testAttempts {
 			x.t.Fatalf("law 12: request %s is refused (%v) while a worker is up", r.ID, code)
+		}
+	case Paused:
+		for slot := range x.fleet {
+			if why := x.lacks(r, slot); why == "" || why == "it is at its limit" || why == "it pauses" && !x.core.workers[slot].pause.asked {
+				x.t.Fatalf("law 21: request %s is refused for a pause while %v could serve it (%s)", r.ID, x.fleet[slot].ID, why)
+			}
+		}
+		if after := r.step.Refusal.RetryAfter; after <= 0 || after > longestPause*5/4+2*time.Second {
+			x.t.Fatalf("law 21: a pause of %v", after)
 		}
 	case QueueFull:
 		ahead := 0
@@ -195,6 +213,21 @@ func (x *lifetimes) refused(r *request) {
 			x.t.Fatalf("law 12: request %s is refused (%v) with %d waiting", r.ID, code, x.core.Waiting())
 		}
 	}
+}
+
+// crowds are the requests in flight, with what peers are likely to have added, as a
+// guard sees them that lets one more to a worker: that worker's, and those of all that
+// are up.
+func (x *lifetimes) crowds(at *worker) (load, total, up float64) {
+	at.inFlight-- // as before
+	for _, w := range x.core.workers {
+		if !w.info.Down {
+			total, up = total+x.core.crowd(w), up+1
+		}
+	}
+	load = x.core.crowd(at)
+	at.inFlight++
+	return load + 1, total + 1, up
 }
 
 // books are what no late call may change.
@@ -228,12 +261,14 @@ func (x *lifetimes) check() {
 			continue
 		}
 		want.up++
-		if (m.Concurrency <= 0 || w.load() < m.Concurrency) && (m.Admit <= 0 || w.inFlight < m.Admit) &&
+		if !w.pause.on && (w.pause.room == 0 || w.inFlight < w.pause.room) && (m.Concurrency <= 0 || w.load() < m.Concurrency) && (m.Admit <= 0 || w.inFlight < m.Admit) &&
 			(m.KVLimit <= 0 || x.holds(w, slot, "") < float64(m.KVLimit)) {
 			want.open++
 		}
 		want.inFlight += w.load()
 		want.queued += w.tokens()
+		want.fresh.inFlight += max(0, w.inFlight-w.told.inFlight)
+		want.fresh.queued += max(0, w.queued-w.told.queued)
 	}
 	if x.core.totals != want {
 		x.t.Fatalf("law 3: the totals are %+v, the workers sum to %+v", x.core.totals, want)

@@ -18,7 +18,7 @@ type worker struct {
 	inFlight int // this gateway's
 	held     int // tokens of their prompts and expected outputs
 	queued   int // uncached tokens without a first token, this gateway's
-	peers    struct{ inFlight, queued int }
+	peers    peersLoad
 	told     struct{ inFlight, queued int } // of this gateway's, what its peers know
 	idHash   uint64
 	number   uint32 // counts lives, so that a mark on a key names one
@@ -27,6 +27,7 @@ type worker struct {
 	latency  estimator.Mean
 	working  workingSet
 	missed   missed
+	pause    pause
 	prefixes *prefixes // nil: nothing is believed to be in its cache
 
 	looked, found float64 // tokens, by its own counters
@@ -43,12 +44,25 @@ func (w *worker) tokens() int { return w.queued + w.peers.queued }
 // crowd is the load that the worker is likely to have by now: what this gateway has
 // not told its peers yet, each of them has not told either.
 func (c *Core) crowd(w *worker) float64 {
-	return float64(w.load()) + c.untold(w.inFlight-w.told.inFlight)
+	if c.alike == 0 {
+		return float64(w.load())
+	}
+	requests, _ := w.fresh()
+	return float64(w.load()) + c.untold(requests)
 }
 
 // crowdTokens is crowd in tokens.
 func (c *Core) crowdTokens(w *worker) float64 {
-	return float64(w.tokens()) + c.untold(w.queued-w.told.queued)
+	if c.alike == 0 {
+		return float64(w.tokens())
+	}
+	_, tokens := w.fresh()
+	return float64(w.tokens()) + c.untold(tokens)
+}
+
+// fresh is what this gateway has added to the worker's load since it told its peers.
+func (w *worker) fresh() (requests, tokens int) {
+	return max(w.inFlight-w.told.inFlight, 0), max(w.queued-w.told.queued, 0)
 }
 
 // untold is what the peers are likely to have added to a figure since they told of
@@ -57,21 +71,22 @@ func (c *Core) untold(own int) float64 {
 	if c.alike == 0 {
 		return 0
 	}
-	return float64(c.alike) * float64(max(own, 0)) / oneAlike
+	return float64(c.alike) * float64(own) / oneAlike
 }
 
-// open reports whether the worker is up and below its limits.
+// open reports whether the worker is up, does not pause and is below its limits.
 func (w *worker) open() bool {
-	return w.load() < w.limit && w.inFlight < w.admits && (w.kvLimit == math.MaxInt || w.holds() < float64(w.kvLimit))
+	return w.load() < w.limit && w.inFlight < w.admits && w.pause.admits(w.inFlight) && (w.kvLimit == math.MaxInt || w.holds() < float64(w.kvLimit))
 }
 
-// holds is how many tokens are in flight at the worker, of all gateways: others'
-// requests count as large as this one's, on the mean.
+// holds is how many tokens are in flight at the worker, of all gateways: requests of
+// which only the number is told count as the mean of the others.
 func (w *worker) holds() float64 {
-	if w.inFlight == 0 {
+	sized := w.inFlight + w.peers.sized
+	if sized == 0 {
 		return 0
 	}
-	return float64(w.held) * float64(w.load()) / float64(w.inFlight)
+	return float64(w.held+w.peers.held) * float64(w.load()) / float64(sized)
 }
 
 // limitOf is the most requests that a member may have in flight now.
@@ -91,7 +106,10 @@ func orNone(limit int) int {
 }
 
 // totals are sums over the pool's workers that are up.
-type totals struct{ up, open, inFlight, queued int }
+type totals struct {
+	up, open, inFlight, queued int
+	fresh                      struct{ inFlight, queued int } // of these, what no peer was told
+}
 
 func (t *totals) add(w *worker) {
 	if w.info.Down {
@@ -103,6 +121,9 @@ func (t *totals) add(w *worker) {
 	}
 	t.inFlight += w.load()
 	t.queued += w.tokens()
+	requests, tokens := w.fresh()
+	t.fresh.inFlight += requests
+	t.fresh.queued += tokens
 }
 
 func (c *Core) newWorker(id string) *worker {
@@ -179,6 +200,7 @@ func (c *Core) unqueue(l *life) {
 func (c *Core) book(w *worker, requests, tokens, held int) {
 	counted := w.slot >= 0 && !w.info.Down
 	wasOpen := w.open()
+	freshRequests, freshTokens := w.fresh()
 	w.inFlight += requests
 	w.queued += tokens
 	w.held += held
@@ -187,6 +209,9 @@ func (c *Core) book(w *worker, requests, tokens, held int) {
 	}
 	c.totals.inFlight += requests
 	c.totals.queued += tokens
+	nowRequests, nowTokens := w.fresh()
+	c.totals.fresh.inFlight += nowRequests - freshRequests
+	c.totals.fresh.queued += nowTokens - freshTokens
 	switch isOpen := w.open(); {
 	case isOpen && !wasOpen:
 		c.totals.open++

@@ -159,6 +159,7 @@ func (c *Core) Answer(now Time, t Ticket, d Decision, ok bool) (step Step) {
 			c.write(w)
 		}
 	}
+	c.resume(now)
 	l.candidates = c.eligibleCount(l)
 	if link, slot := c.byNewHold(now, l); slot >= 0 {
 		c.placeAhead(now, l, choice{link, slot, 0, "hold"}, &step)
@@ -213,6 +214,7 @@ func (c *Core) FirstToken(now Time, t Ticket) {
 	}
 	l.gotFirst = true
 	c.unqueue(l)
+	c.proved(l)
 	l.worker.ttft.Observe(int64(now), now.since(l.dispatched).Seconds())
 	c.timeReuse(now, l)
 	c.report(FirstToken, now, l, Usage{})
@@ -233,6 +235,7 @@ func (c *Core) Retry(now Time, t Ticket) (step Step) {
 	if l.attempt >= c.cfg.MaxAttempts {
 		return c.refuse(l, Refusal{Code: NoAttempt, Reason: "every attempt at a worker failed"})
 	}
+	c.resume(now)
 	l.candidates = c.eligibleCount(l)
 	if c.placeNext(now, l, l.by, "ranking", &step) {
 		return step
@@ -269,8 +272,9 @@ func (c *Core) learn(now Time, l *life, u Usage) {
 	if u.OutputTokens > 0 {
 		c.output.Observe(int64(now), float64(u.OutputTokens))
 	}
+	c.proved(l)
 	l.worker.latency.Observe(int64(now), now.since(l.dispatched).Seconds())
-	c.reuse.usage.Observe(int64(now), float64(u.CachedTokens), float64(u.PromptTokens))
+	c.reuse.learn(now, l, u)
 	c.report(Finished, now, l, u)
 }
 
@@ -281,7 +285,7 @@ func (c *Core) refuse(l *life, r Refusal) Step {
 }
 
 // Tick does what time alone brings: it expires lives whose ending was never
-// reported, holds, working sets and silent peers. Call it about once a second.
+// reported, holds, pauses, working sets and silent peers. Call it about once a second.
 func (c *Core) Tick(now Time) (expired int) {
 	for l := c.oldest.first(); l != nil && now.Sub(l.arrived) > c.cfg.MaxLife; l = c.oldest.first() {
 		if l.state == running {
@@ -298,5 +302,6 @@ func (c *Core) Tick(now Time) (expired int) {
 		w.missed.decay(now, missedWindows*c.cfg.WorkingSet)
 	}
 	c.dropSilentPeers(now)
+	c.resume(now)
 	return expired
 }

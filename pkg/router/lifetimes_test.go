@@ -21,6 +21,7 @@ type lifetimes struct {
 	fleet []Member // ordered by ID, as the core's workers
 	peers map[string]Snapshot
 	load  []WorkerLoad // of the peers, by slot
+	sized []int        // of their requests those whose size is told, likewise
 
 	open     []*request // begun and not ended
 	byID     map[uint64]*request
@@ -148,6 +149,7 @@ func (x *lifetimes) serve(r *request) {
 	case 0, 1:
 		x.core.FirstToken(x.now, r.step.Ticket)
 	case 2:
+		x.pause(r)
 		x.leave(r)
 		r.tried = append(r.tried, r.at)
 		r.at = nil
@@ -169,6 +171,17 @@ func (x *lifetimes) serve(r *request) {
 			Outcome: Outcome(x.rng.IntN(3)), Usage: Usage{OutputTokens: x.rng.IntN(50) - 5},
 		})
 		x.end(r)
+	}
+}
+
+// pause has the worker of a failed attempt ask for a pause, or for none.
+func (x *lifetimes) pause(r *request) {
+	asked := []time.Duration{0, -1, 300 * time.Millisecond, 2 * time.Second, 1 << 62}[x.rng.IntN(5)]
+	if w := r.at; x.rng.IntN(2) == 0 {
+		x.core.Pause(x.now, r.step.Ticket, asked)
+		if w.slot >= 0 && (!w.pause.on || w.pause.until <= x.now || w.pause.until > x.now.Add(longestPause*5/4+2*time.Second)) {
+			x.t.Fatalf("law 21: worker %v asks for %v and pauses as %+v", w.ref(), asked, w.pause)
+		}
 	}
 }
 
@@ -258,6 +271,7 @@ func (x *lifetimes) late() {
 		x.core.Retry(x.now, t), x.core.Timeout(x.now, t),
 	}
 	x.core.FirstToken(x.now, t)
+	x.core.Pause(x.now, t, time.Second)
 	x.core.Dispatched(x.now, t, "w0")
 	x.core.Finish(x.now, t, Ending{})
 	for _, s := range steps {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestPeersAddUp has peers come, change and go, and the fleet change beside, and
-// adds their loads up afresh each time.
+// TestPeersAddUp has peers come, change and go and be told, and the fleet change and
+// requests come beside, and adds the loads up afresh each time.
 func TestPeersAddUp(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	members, _ := benchFleet(6)
@@ -16,11 +16,15 @@ func TestPeersAddUp(t *testing.T) {
 	for round := range 500 {
 		now := Time(round) * Time(time.Second)
 		name := fmt.Sprint("gateway-", rng.IntN(5))
-		switch rng.IntN(6) {
+		switch rng.IntN(9) {
 		case 0:
 			c.DropPeer(name)
 		case 1:
 			c.Tick(now)
+		case 3:
+			c.Arrive(now, Request{PromptTokens: rng.IntN(900)})
+		case 4:
+			c.Export(now, 0)()
 		case 2:
 			members[rng.IntN(len(members))].Incarnation = rng.Uint64N(2)
 			if err := c.SetFleet(now, members[:1+rng.IntN(len(members))]); err != nil {
@@ -30,21 +34,26 @@ func TestPeersAddUp(t *testing.T) {
 			var s Snapshot
 			for range rng.IntN(8) {
 				m := members[rng.IntN(len(members))]
-				s.Loads = append(s.Loads, WorkerLoad{WorkerRef{m.ID, rng.Uint64N(2)}, rng.IntN(9) - 2, rng.IntN(900) - 100})
+				s.Loads = append(s.Loads, WorkerLoad{WorkerRef{m.ID, rng.Uint64N(2)}, rng.IntN(9) - 2, rng.IntN(900) - 100, rng.IntN(900) - 100})
 			}
 			c.Import(now, name, s)
 		}
-		type load struct{ inFlight, queued int }
-		want := map[WorkerRef]load{}
+		want := map[WorkerRef]peersLoad{}
 		for _, p := range c.peers {
 			for _, l := range p.snapshot.Loads {
 				sum := want[l.WorkerRef]
-				want[l.WorkerRef] = load{sum.inFlight + max(l.InFlight, 0), sum.queued + max(l.QueuedTokens, 0)}
+				sum.inFlight += max(l.InFlight, 0)
+				sum.queued += max(l.QueuedTokens, 0)
+				if l.HeldTokens > 0 {
+					sum.held += l.HeldTokens
+					sum.sized += max(l.InFlight, 0)
+				}
+				want[l.WorkerRef] = sum
 			}
 		}
 		total := totals{}
 		for _, w := range c.workers {
-			if got := (load{w.peers.inFlight, w.peers.queued}); got != want[w.ref()] {
+			if got := w.peers; got != want[w.ref()] {
 				t.Fatalf("round %d: peers have %+v at %v, want %+v", round, got, w.ref(), want[w.ref()])
 			}
 			total.add(w)

@@ -13,11 +13,11 @@ type Plan struct {
 	Guard   Guard
 	Rest    Rest
 	Bind    Bind
-	// Expected is the load the planner expects per worker (req/s), for receipts
-	// and reports; nil if it makes no such statement.
+	// Expected is the load the planner expects per worker (req/s, at least 0), for
+	// receipts and reports; nil if it makes no such statement.
 	Expected []float64
-	// Speeds are how much work the planner takes each worker to do in a time, on
-	// average 1; nil if all do the same.
+	// Speeds are how much work the planner takes each worker to do in a time, at
+	// least 0, on average 1; nil if all do the same.
 	Speeds []float64
 	// Next is the time until the next plan is to be made; 0 leaves it to Info.Interval
 	// or the host.
@@ -87,7 +87,9 @@ type Rest struct {
 	// Sample, if > 0, draws that many distinct workers first (2: two choices).
 	Sample int
 	// Cost is the row that ByCost minimises. ByRendezvous minimises it, if it is not
-	// empty, for a key that Bind.MinCached has just freed.
+	// empty, for a key that Bind.MinCached has just freed, among workers with room for
+	// its prompt: their working set with it is at most 1.2 times their cache. If none
+	// has room, the fullest cache takes it.
 	Cost Row
 	// Limit, if not empty, makes ByCost keep workers whose row is at most Bound; if
 	// there is none, the least Limit wins. It makes ByRendezvous skip workers whose

@@ -73,6 +73,7 @@ func (c *Core) planTask(now Time, i int) PlanTask {
 	}
 	t.input.OutputTokens, _ = c.output.Value()
 	t.input.PromptTokens, _ = c.prompt.Value()
+	t.input.Depth, _ = c.reuse.depth.Value()
 	peersAge := c.peersAge(now)
 	for _, w := range c.workers {
 		if !w.info.Down {

@@ -115,6 +115,7 @@ func (c *Core) Wake(now Time) (step Step, ok bool) {
 		step, c.displaced = c.displaced[n-1], c.displaced[:n-1]
 		return step, true
 	}
+	c.resume(now)
 	if c.settled && now < c.wakeAt {
 		return step, false
 	}
@@ -157,7 +158,7 @@ func (c *Core) canGo(l *life) bool {
 		if c.eligible(w, l) {
 			return true
 		}
-		anyUp = anyUp || c.serves(w, l) && !l.hasTried(w)
+		anyUp = anyUp || c.serves(w, l) && !l.hasTried(w) && !w.pause.on
 	}
 	if anyUp && len(l.tried) == 0 {
 		c.stuck = append(c.stuck, l.req.Adapter)

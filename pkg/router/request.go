@@ -98,11 +98,12 @@ const (
 	WaitedLong                        // it waited in the queue as long as allowed
 	ByStrategy                        // a strategy refused it
 	NoAttempt                         // all attempts failed
+	Paused                            // every worker that could serve it has asked for a pause
 )
 
 // String returns the code's name as used in metrics and error bodies.
 func (c RefusalCode) String() string {
-	return name(uint8(c), "", "no_worker", "queue_full", "queue_timeout", "refused_by_strategy", "attempts_exhausted")
+	return name(uint8(c), "", "no_worker", "queue_full", "queue_timeout", "refused_by_strategy", "attempts_exhausted", "workers_pause")
 }
 
 // Refusal says why no worker was given to a request and when to come back.

@@ -40,11 +40,12 @@ func (s Signal) String() string {
 // reuse measures this gateway's reuse by all signals.
 type reuse struct {
 	usage, scraped estimator.Ratio
+	depth          estimator.Ratio // cached share of prompts of which some was cached
 	first, again   estimator.Ratio // seconds to first token per prompt token
 }
 
 func (r *reuse) init(halfLife time.Duration) {
-	for _, q := range []*estimator.Ratio{&r.usage, &r.scraped, &r.first, &r.again} {
+	for _, q := range []*estimator.Ratio{&r.usage, &r.scraped, &r.depth, &r.first, &r.again} {
 		q.HalfLife = halfLife
 	}
 }
@@ -64,6 +65,19 @@ func (r *reuse) share() Reuse {
 		return Reuse{ByTTFT, min(max(1-again/first, 0), 1)}
 	}
 	return Reuse{}
+}
+
+// learn learns from the usage of a finished request; where that does not tell what
+// was cached, depth is what was believed to be.
+func (r *reuse) learn(now Time, l *life, u Usage) {
+	r.usage.Observe(int64(now), float64(u.CachedTokens), float64(u.PromptTokens))
+	found, prompt := u.CachedTokens, u.PromptTokens
+	if found < 0 {
+		found, prompt = l.cached, l.req.PromptTokens
+	}
+	if found > 0 {
+		r.depth.Observe(int64(now), float64(min(found, prompt)), float64(prompt))
+	}
 }
 
 // timeReuse learns from a first token. A key that came before has a decayed

@@ -12,6 +12,9 @@ import (
 type WorkerLoad struct {
 	WorkerRef
 	InFlight, QueuedTokens int
+	// HeldTokens are those of the prompts and expected outputs in flight; 0 if they are
+	// not told.
+	HeldTokens int
 }
 
 // Snapshot is what a gateway tells its peers: its own demand and load, never
@@ -52,10 +55,11 @@ func (c *Core) Export(now Time, floor float64) func() Snapshot {
 	s := Snapshot{TotalRate: c.total.Rate(int64(now))}
 	places := make(map[uint32]uint32, len(c.workers))
 	for i, w := range c.workers {
-		s.Loads = append(s.Loads, WorkerLoad{w.ref(), w.inFlight, w.queued})
+		s.Loads = append(s.Loads, WorkerLoad{w.ref(), w.inFlight, w.queued, w.held})
 		w.told.inFlight, w.told.queued = w.inFlight, w.queued
 		places[w.number] = uint32(i) + 1
 	}
+	c.recount()
 	frozen := c.rates.Freeze()
 	return func() Snapshot {
 		s.Rates = frozen.At(int64(now), floor)
@@ -145,7 +149,7 @@ func (c *Core) peersAge(now Time) time.Duration {
 func (c *Core) applyPeers() {
 	c.alike = 0
 	for _, w := range c.workers {
-		w.peers.inFlight, w.peers.queued = 0, 0
+		w.peers = peersLoad{}
 	}
 	for _, p := range c.peers {
 		c.bookPeer(p, 1)
@@ -161,8 +165,24 @@ func (c *Core) bookPeer(p peer, sign int) {
 	for i := range p.snapshot.Loads {
 		load := &p.snapshot.Loads[i]
 		if at := c.slot(load.ID); at >= 0 && c.workers[at].info.Incarnation == load.Incarnation {
-			c.workers[at].peers.inFlight += sign * min(max(load.InFlight, 0), maxPeerInFlight)
-			c.workers[at].peers.queued += sign * min(max(load.QueuedTokens, 0), maxPeerQueued)
+			c.workers[at].peers.add(load, sign)
 		}
+	}
+}
+
+// peersLoad is what peers have at a worker.
+type peersLoad struct {
+	inFlight, queued int
+	held, sized      int // tokens held by those in flight whose size is told, and how many these are
+}
+
+// add adds a peer's part, or takes it off if sign is -1.
+func (p *peersLoad) add(l *WorkerLoad, sign int) {
+	inFlight, held := min(max(l.InFlight, 0), maxPeerInFlight), min(max(l.HeldTokens, 0), maxPeerTokens)
+	p.inFlight += sign * inFlight
+	p.queued += sign * min(max(l.QueuedTokens, 0), maxPeerTokens)
+	if held > 0 {
+		p.held += sign * held
+		p.sized += sign * inFlight
 	}
 }

@@ -18,7 +18,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	want := Snapshot{
 		TotalRate: 12.5,
 		Rates:     []estimator.Rate{{Key: 0, PerSecond: 0.25, Tokens: 3, Mark: 2}, {Key: math.MaxUint64, PerSecond: 1 << 20, Tokens: 0}},
-		Loads:     []WorkerLoad{{WorkerRef{"a", math.MaxUint64}, 1, 2}, {WorkerRef{strings.Repeat("b", maxWorkerID), 0}, 0, 0}},
+		Loads:     []WorkerLoad{{WorkerRef{"a", math.MaxUint64}, 1, 2, 3}, {WorkerRef{strings.Repeat("b", maxWorkerID), 0}, 0, 0, 0}},
 	}
 	b, err := want.MarshalBinary()
 	if err != nil {
@@ -28,9 +28,9 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	if err := got.UnmarshalBinary(b); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("read %+v (%v), wrote %+v", got, err, want)
 	}
-	odd := Snapshot{Loads: []WorkerLoad{{WorkerRef{"a", 0}, math.MaxInt, math.MinInt}, {WorkerRef{"b", 0}, -1, math.MaxInt}}}
+	odd := Snapshot{Loads: []WorkerLoad{{WorkerRef{"a", 0}, math.MaxInt, math.MinInt, math.MinInt}, {WorkerRef{"b", 0}, -1, math.MaxInt, math.MaxInt}}}
 	b, _ = odd.AppendBinary([]byte("x"))
-	if err := got.UnmarshalBinary(b[1:]); err != nil || got.Loads[0].InFlight != maxPeerInFlight || got.Loads[1].QueuedTokens != maxPeerQueued {
+	if err := got.UnmarshalBinary(b[1:]); err != nil || got.Loads[0].InFlight != maxPeerInFlight || got.Loads[1].QueuedTokens != maxPeerTokens || got.Loads[1].HeldTokens != maxPeerTokens || got.Loads[0].HeldTokens != 0 {
 		t.Errorf("law 18: read %+v (%v)", got, err)
 	}
 }
@@ -45,7 +45,8 @@ func TestSnapshotsThatNoGatewayWrites(t *testing.T) {
 	}
 	nan := float32(math.NaN())
 	for want, inputs := range map[string][]string{
-		"version 2": {"\x02" + head[1:] + "\x00\x00"},
+		"version 3":     {"\x03" + head[1:] + "\x00\x00"},
+		"tells no size": {"\x02" + head[1:] + "\x00\x00", "\x02" + head[1:] + "\x00\x01\x01a\x00\x01\x01\x00"},
 		"truncated": {
 			"", "\x01", head[:8], head, head + "\x00", head + "\x00\x01\x01a\x80\x80\x80",
 		},

@@ -10,15 +10,24 @@ import (
 	"gatewayd/pkg/estimator"
 )
 
-// snapshotVersion is the first byte of an encoded snapshot.
-const snapshotVersion = 1
+// The first byte of an encoded snapshot: the second version tells held tokens, and is
+// written if there are any.
+const (
+	unsizedVersion  = 1
+	snapshotVersion = 2
+)
+
+// sized reports whether the snapshot tells how large requests are.
+func (s *Snapshot) sized() bool {
+	return slices.ContainsFunc(s.Loads, func(l WorkerLoad) bool { return l.HeldTokens > 0 })
+}
 
 // Bounds of an encoded snapshot.
 const (
 	maxSnapshotRates = 1 << 20
 	maxSnapshotLoads = MaxPlanWorkers
 	maxPeerInFlight  = 1 << 24 // requests at one worker
-	maxPeerQueued    = 1 << 40 // tokens at one worker
+	maxPeerTokens    = 1 << 40 // tokens at one worker
 )
 
 // AppendBinary appends the snapshot's packed form: 18 bytes per key (key, rate
@@ -27,7 +36,11 @@ const (
 func (s Snapshot) AppendBinary(b []byte) ([]byte, error) {
 	le := binary.LittleEndian
 	b = slices.Grow(b, 32+18*len(s.Rates)+64*len(s.Loads))
-	b = append(b, snapshotVersion)
+	version, sized := byte(unsizedVersion), s.sized()
+	if sized {
+		version = snapshotVersion
+	}
+	b = append(b, version)
 	b = le.AppendUint64(b, math.Float64bits(s.TotalRate))
 	b = binary.AppendUvarint(b, uint64(len(s.Rates)))
 	for _, r := range s.Rates {
@@ -42,7 +55,10 @@ func (s Snapshot) AppendBinary(b []byte) ([]byte, error) {
 		b = append(b, l.ID...)
 		b = binary.AppendUvarint(b, l.Incarnation)
 		b = binary.AppendUvarint(b, uint64(min(max(l.InFlight, 0), maxPeerInFlight)))
-		b = binary.AppendUvarint(b, uint64(min(max(l.QueuedTokens, 0), maxPeerQueued)))
+		b = binary.AppendUvarint(b, uint64(min(max(l.QueuedTokens, 0), maxPeerTokens)))
+		if sized {
+			b = binary.AppendUvarint(b, uint64(min(max(l.HeldTokens, 0), maxPeerTokens)))
+		}
 	}
 	return b, nil
 }
@@ -56,12 +72,16 @@ func (s Snapshot) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
 // beyond their bounds or not in their shortest form, bytes left over.
 func (s *Snapshot) UnmarshalBinary(b []byte) error {
 	d := decoder{b: b}
-	if v := d.byte(); d.err == nil && v != snapshotVersion {
-		return fmt.Errorf("snapshot: version %d, this gateway reads %d", v, snapshotVersion)
+	version := d.byte()
+	if d.err == nil && (version < unsizedVersion || version > snapshotVersion) {
+		return fmt.Errorf("snapshot: version %d, this gateway reads %d and %d", version, unsizedVersion, snapshotVersion)
 	}
 	out := Snapshot{TotalRate: d.figure(math.Float64frombits(d.uint64()))}
 	out.Rates = d.rates()
-	out.Loads = d.loads()
+	out.Loads = d.loads(version == snapshotVersion)
+	if version == snapshotVersion && !out.sized() {
+		d.fail("not the version that tells no size")
+	}
 	if slices.ContainsFunc(out.Rates, func(r estimator.Rate) bool { return int(r.Mark) > len(out.Loads) }) {
 		d.fail("a key's worker is not listed")
 	}
@@ -107,7 +127,7 @@ func (d *decoder) rates() []estimator.Rate {
 	return rates
 }
 
-func (d *decoder) loads() []WorkerLoad {
+func (d *decoder) loads(sized bool) []WorkerLoad {
 	n := d.count(maxSnapshotLoads, 4)
 	if n == 0 {
 		return nil
@@ -117,7 +137,10 @@ func (d *decoder) loads() []WorkerLoad {
 		l := &loads[i]
 		l.ID = string(d.bytes(d.count(maxWorkerID, 1)))
 		l.Incarnation = d.uvarint()
-		l.InFlight, l.QueuedTokens = d.count(maxPeerInFlight, 0), d.count(maxPeerQueued, 0)
+		l.InFlight, l.QueuedTokens = d.count(maxPeerInFlight, 0), d.count(maxPeerTokens, 0)
+		if sized {
+			l.HeldTokens = d.count(maxPeerTokens, 0)
+		}
 		if l.ID == "" || i > 0 && l.ID <= loads[i-1].ID {
 			d.fail("workers out of order")
 		}

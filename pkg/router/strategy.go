@@ -85,6 +85,9 @@ type PlanInput struct {
 	HalfLife time.Duration
 	// Reuse is what the caches were worth of late.
 	Reuse Reuse
+	// Depth is how much of a prompt was in a cache, of prompts of which some was, 0..1:
+	// ends of prompts that were never sent before are the rest; 0 = unknown.
+	Depth float64
 	// Last says that no other strategy follows in the chain: what the plan leaves
 	// open goes to the built-in.
 	Last bool

@@ -35,12 +35,15 @@ func (c *Core) TakeOver(from *Core) {
 	c.keepIndex()
 	from.forgetCached()
 	c.applyPeers()
+	c.pausesChanged()
 }
 
 // takeOver moves what was learnt of the same life of a worker.
 func (w *worker) takeOver(old *worker) {
 	w.number, w.ttft, w.latency, w.missed = old.number, old.ttft, old.latency, old.missed
 	w.looked, w.found, w.counted = old.looked, old.found, old.counted
+	w.pause = old.pause
+	w.pause.room = 0 // the other core's requests are none of this one's
 	w.prefixes, old.prefixes = old.prefixes, nil
 	w.working, old.working = old.working, w.working
 	w.info.Load = mergeGauges(w.info.Load, old.info.Load)

@@ -36,14 +36,24 @@ func (p *Plan) Validate() error {
 	if p.Bind.TTL < 0 || !(p.Bind.MinCached >= 0 && p.Bind.MinCached <= 1) {
 		return fmt.Errorf("plan bind: TTL %v must not be negative and min cached share %v must be in 0..1", p.Bind.TTL, p.Bind.MinCached)
 	}
-	if p.Speeds != nil && len(p.Speeds) != len(p.Workers) {
-		return fmt.Errorf("plan has speeds of %d workers, but names %d", len(p.Speeds), len(p.Workers))
-	}
 	if p.Next < 0 {
 		return fmt.Errorf("plan wants the next one after %v; the time must not be negative", p.Next)
 	}
-	if p.Expected != nil && len(p.Expected) != len(p.Workers) {
-		return fmt.Errorf("plan expects load for %d workers, but names %d", len(p.Expected), len(p.Workers))
+	if err := perWorker("speed", p.Speeds, len(p.Workers)); err != nil {
+		return err
+	}
+	return perWorker("expected load", p.Expected, len(p.Workers))
+}
+
+// perWorker checks figures of which there is none or one of each worker.
+func perWorker(what string, figures []float64, workers int) error {
+	if figures != nil && len(figures) != workers {
+		return fmt.Errorf("plan has the %s of %d workers, but names %d", what, len(figures), workers)
+	}
+	for i, v := range figures {
+		if !(v >= 0 && v < math.Inf(1)) {
+			return fmt.Errorf("plan worker %d: %s %v must be a finite number of at least 0", i, what, v)
+		}
 	}
 	return nil
 }

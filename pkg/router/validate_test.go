@@ -40,7 +40,12 @@ func TestPlansThatCannotBeExecuted(t *testing.T) {
 		{"not finite", Plan{Workers: two, Rest: Rest{Cost: Row{{One, []float64{1, inf}}}}}},
 		{"TTL -1ns", Plan{Bind: Bind{TTL: -1}}},
 		{"share NaN", Plan{Bind: Bind{MinCached: nan}}},
-		{"load for 1 workers", Plan{Workers: two, Expected: []float64{1}}},
+		{"after -1ns", Plan{Next: -1}},
+		{"expected load of 1 workers, but names 2", Plan{Workers: two, Expected: []float64{1}}},
+		{"worker 1: expected load NaN", Plan{Workers: two, Expected: []float64{1, nan}}},
+		{"worker 0: expected load -1", Plan{Workers: two, Expected: []float64{-1, 1}}},
+		{"speed of 3 workers, but names 2", Plan{Workers: two, Speeds: make([]float64, 3)}},
+		{"worker 1: speed +Inf", Plan{Workers: two, Speeds: []float64{1, inf}}},
 	} {
 		if _, err := Compile(&c.plan); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one that says %q", err, c.want)

@@ -44,8 +44,9 @@ type Carbon struct {
 }
 
 // Load is a worker's load. In-flight figures come from the gateways' own
-// ledgers and credit a dispatch at once; the gauges are scraped or estimated
-// and have an age.
+// ledgers and credit a dispatch at once; in Input they have besides what peers are
+// likely to have added since they told. The gauges are scraped or estimated and have
+// an age.
 type Load struct {
 	InFlight     int           // requests dispatched and not ended, all gateways
 	QueuedTokens int           // uncached prompt tokens whose first token is not seen yet

@@ -137,7 +137,7 @@ func (x *lifetimes) operate() {
 func (x *lifetimes) snapshot() Snapshot {
 	s := Snapshot{TotalRate: x.rng.Float64(), Rates: []estimator.Rate{{Key: x.rng.Uint64N(80), PerSecond: x.rng.Float64()}}}
 	for i := range 7 {
-		s.Loads = append(s.Loads, WorkerLoad{WorkerRef{fmt.Sprint("w", i), x.rng.Uint64N(2)}, x.rng.IntN(4) - 1, x.rng.IntN(400) - 100})
+		s.Loads = append(s.Loads, WorkerLoad{WorkerRef{fmt.Sprint("w", i), x.rng.Uint64N(2)}, x.rng.IntN(4) - 1, x.rng.IntN(400) - 100, x.rng.IntN(3000) - 1000})
 	}
 	return s
 }

@@ -26,12 +26,7 @@ func TestEvenSpread(t *testing.T) {
 			p, count, now := newPool(t, d.Name, nil, 4, f.worker), map[string]int{}, router.Time(0)
 			for i := range 1000 {
 				now = now.Add(10 * time.Millisecond)
-				s := p.core.Arrive(now, prompt(i, 320))
-				for ; s.Kind == router.DoAsk; s = p.core.Answer(now, s.Ticket, p.instance.(router.Strategy).Route(s.Input), true) {
-					if o, ok := p.instance.(router.Observer); ok {
-						o.Observe(p.core.TakeEvents(0, nil))
-					}
-				}
+				s := p.take(t, now, prompt(i, 320))
 				count[s.Worker.ID]++
 				now = now.Add(10 * time.Millisecond)
 				p.core.FirstToken(now, s.Ticket)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"testing"
+	"time"
 
 	"gatewayd/pkg/router"
 )
@@ -46,15 +47,21 @@ func (s *source) gauge() router.Gauge {
 }
 
 func (s *source) input() router.PlanInput {
-	in := router.PlanInput{Now: 1e14, TotalRate: s.float(), OutputTokens: s.float(), PromptTokens: s.float()}
+	in := router.PlanInput{
+		Now: 1e14, Seed: uint64(s.byte()), TotalRate: s.float(), OutputTokens: s.float(), PromptTokens: s.float(),
+		HalfLife: time.Duration(s.float() * 1e9), Reuse: router.Reuse{By: router.Signal(s.byte() % 5), Share: s.float()}, Last: s.byte()%2 == 0,
+	}
 	for i := range s.byte() % 9 {
-		w := router.Worker{ID: fmt.Sprintf("w%d", i), Concurrency: int(s.byte()) - 1, KVTokens: int(s.byte()) << (s.byte() % 20)}
+		w := router.Worker{ID: fmt.Sprintf("w%d", i), Incarnation: uint64(s.byte() / 200), Concurrency: int(s.byte()) - 1, KVTokens: int(s.byte()) << (s.byte() % 20)}
 		if s.byte() == 255 {
 			w.ID = "w0"
 		}
 		w.Energy = router.Energy{PrefillJoules: s.float(), DecodeJoules: s.float(), WakeWatts: s.float(), PUE: s.float()}
 		w.Carbon = router.Carbon{GramsPerKWh: s.gauge(), Marginal: s.byte()%2 == 0}
-		w.Load = router.Load{Latency: s.gauge(), TTFT: router.Unknown, KVUsed: s.gauge()}
+		w.Load = router.Load{
+			InFlight: int(s.byte()), QueuedTokens: int(s.byte()) << (s.byte() % 20), WorkingSet: int(s.byte()) << (s.byte() % 20), PeersAge: time.Duration(s.byte() / 200),
+			Running: s.gauge(), Waiting: s.gauge(), Latency: s.gauge(), TTFT: s.gauge(), KVUsed: s.gauge(),
+		}
 		in.Fleet.Workers = append(in.Fleet.Workers, w)
 	}
 	key := uint64(0)
@@ -62,15 +69,24 @@ func (s *source) input() router.PlanInput {
 		if s.byte() != 255 {
 			key += 1 + uint64(s.byte())
 		}
-		in.Rates = append(in.Rates, router.KeyRate{Key: key, Rate: s.float(), Tokens: s.float()})
+		in.Rates = append(in.Rates, router.KeyRate{Key: key, Rate: s.float(), Tokens: s.float(), Home: int(s.byte()) % (len(in.Fleet.Workers) + 1)})
 	}
 	if s.byte()%2 == 0 {
 		return in
 	}
-	in.Previous = &router.Plan{}
+	in.Previous, in.PreviousAge = &router.Plan{}, time.Duration(s.float()*1e9)
 	for i := range s.byte() % 9 {
 		in.Previous.Workers = append(in.Previous.Workers, router.WorkerRef{ID: fmt.Sprintf("w%d", int(i)+int(s.byte()%2))})
 	}
+	if s.byte()%2 == 0 {
+		for i := range in.Previous.Workers {
+			in.Previous.Expected, in.Previous.Speeds = append(in.Previous.Expected, s.float()), append(in.Previous.Speeds, s.float())
+			if s.byte()%4 == 0 {
+				in.Previous.Rest.Among = append(in.Previous.Rest.Among, uint16(i))
+			}
+		}
+	}
+	in.Previous.Trial = router.Trial{Began: router.Time(s.byte()) * 1e12, Rival: s.float(), Rated: s.byte()%2 == 0, Lost: s.byte()%2 == 0}
 	key = 0
 	for range s.byte() % 40 {
 		key += uint64(s.byte()) // now and then by none: not ascending

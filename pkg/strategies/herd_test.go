@@ -3,93 +3,10 @@ package strategies
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"gatewayd/pkg/router"
 )
-
-// pool is a core with one strategy and equal workers.
-type pool struct {
-	core     *router.Core
-	instance router.Instance
-}
-
-func newPool(t *testing.T, name string, o router.Options, workers int, w router.Worker) *pool {
-	t.Helper()
-	return newSeededPool(t, 1, name, o, workers, w)
-}
-
-// newSeededPool is newPool with a seed; the built-in needs no link.
-func newSeededPool(t *testing.T, seed uint64, name string, o router.Options, workers int, w router.Worker) *pool {
-	t.Helper()
-	p, config := &pool{}, router.Config{Pool: "herd", Seed: seed}
-	if name != router.BuiltIn {
-		d, err := Find(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if p.instance, err = d.New(o, 1); err != nil {
-			t.Fatal(err)
-		}
-		config.Links = []router.Link{{Name: name, Info: p.instance.Info()}}
-	}
-	var err error
-	if p.core, err = router.New(config); err != nil {
-		t.Fatal(err)
-	}
-	var members []router.Member
-	for i := range workers {
-		w.ID = fmt.Sprintf("w%d", i)
-		members = append(members, router.Member{Worker: w})
-	}
-	if err := p.core.SetFleet(0, members); err != nil {
-		t.Fatal(err)
-	}
-	p.plan(t, 0)
-	return p
-}
-
-// plan makes the plans that are due.
-func (p *pool) plan(t *testing.T, now router.Time) {
-	t.Helper()
-	for _, task := range p.core.PlansDue(now) {
-		plan, err := p.instance.(router.Planner).Plan(task.Input())
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan.Version = task.Version
-		compiled, err := router.Compile(&plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := p.core.Install(now, task.Link, compiled); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// send sends a request and returns the worker that the strategy chose.
-func (p *pool) send(t *testing.T, r router.Request) string {
-	t.Helper()
-	s := p.core.Arrive(0, r)
-	for ; s.Kind == router.DoAsk; s = p.core.Answer(0, s.Ticket, p.instance.(router.Strategy).Route(s.Input), true) {
-		if o, ok := p.instance.(router.Observer); ok {
-			o.Observe(p.core.TakeEvents(0, nil))
-		}
-	}
-	if s.Kind != router.DoDispatch || s.Receipt.Strategy == router.BuiltIn {
-		t.Fatalf("step %d by %q", s.Kind, s.Receipt.Strategy)
-	}
-	return s.Worker.ID
-}
-
-// prompt is one that shares nothing with any other.
-func prompt(i int, tokens int) router.Request {
-	blocks := make([]uint64, tokens/16)
-	for b := range blocks {
-		blocks[b] = router.Mix(uint64(i+1)<<20 + uint64(b))
-	}
-	return router.Request{Key: uint64(i + 1), PromptTokens: tokens, Blocks: blocks, BlockTokens: 16, MaxTokens: 100}
-}
 
 // TestNoHerd sends 64 requests at once to four equal workers: none may be run
 // down.
@@ -117,7 +34,17 @@ func TestNoHerd(t *testing.T) {
 		{"prefix", nil, equal, 0},
 		{"preble", nil, equal, 0},
 		{"weighted", nil, equal, 0},
+		{"cacheroute", nil, equal, 0},
+		{"sticky", nil, equal, 4},
 		{"p2c", nil, equal, 4},
+		{"p2c", router.Options{"load": "queued-tokens"}, equal, 4},
+		{"p2c", router.Options{"load": "busyness"}, equal, 4},
+		{"p2c", router.Options{"choices": "4"}, equal, 0},
+		{router.BuiltIn, nil, equal, 4},
+		{"chwbl", router.Options{"slack": "0"}, equal, 5},
+		{"dynamo", router.Options{"temperature": "0.5"}, equal, 6},
+		{"weighted", router.Options{"pick": "draw"}, equal, 6},
+		{"dualmap", nil, equal, 6},
 	} {
 		p, count := newPool(t, test.name, test.options, 4, test.worker), map[string]int{}
 		for i := range 64 {
@@ -126,6 +53,38 @@ func TestNoHerd(t *testing.T) {
 		for w, n := range count {
 			if len(count) != 4 || n < 16-test.spread || n > 16+test.spread {
 				t.Errorf("%s %v: %s got %d of 64 requests: %v", test.name, test.options, w, n, count)
+			}
+		}
+	}
+}
+
+// TestNoHerdByLatency sends 64 requests at once to four workers whose latencies differ by
+// chance, and to four of which one is three times as slow as the others.
+func TestNoHerdByLatency(t *testing.T) {
+	for _, test := range []struct {
+		millis [4]time.Duration
+		want   [4]int
+	}{
+		{[4]time.Duration{1000, 1200, 1100, 1040}, [4]int{16, 16, 16, 16}},
+		{[4]time.Duration{1000, 1000, 3000, 1000}, [4]int{22, 21, 0, 21}},
+	} {
+		p := newPool(t, "latency", nil, 4, router.Worker{Carbon: router.Carbon{GramsPerKWh: router.Unknown}})
+		for i, ms := range test.millis {
+			s := p.take(t, 0, prompt(i, 16))
+			p.core.Dispatched(0, s.Ticket, fmt.Sprint("w", i))
+			p.core.Finish(router.Time(ms*time.Millisecond), s.Ticket, router.Ending{Outcome: router.Completed})
+		}
+		later := router.Time(time.Minute)
+		p.core.Tick(later)
+		p.plan(t, later)
+		count := map[string]int{}
+		for i := range 64 {
+			count[p.take(t, later, prompt(i, 320)).Worker.ID]++
+		}
+		for i, want := range test.want {
+			if got := count[fmt.Sprint("w", i)]; got < want-1 || got > want+1 {
+				t.Errorf("latencies of %v ms: %v, want %v", test.millis, count, test.want)
+				break
 			}
 		}
 	}

@@ -23,12 +23,7 @@ func TestSharedInstructions(t *testing.T) {
 				now = now.Add(50 * time.Millisecond)
 				p.core.Tick(now)
 				p.plan(t, now)
-				s := p.core.Arrive(now, chat(user, turn))
-				for ; s.Kind == router.DoAsk; s = p.core.Answer(now, s.Ticket, p.instance.(router.Strategy).Route(s.Input), true) {
-					if o, ok := p.instance.(router.Observer); ok {
-						o.Observe(p.core.TakeEvents(0, nil))
-					}
-				}
+				s := p.take(t, now, chat(user, turn))
 				p.core.FirstToken(now, s.Ticket)
 				count[s.Worker.ID]++
 				if at[user] == s.Worker.ID {

@@ -1,7 +1,9 @@
 package strategies
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,12 +16,35 @@ import (
 func TestGatewaysDoNotSwarm(t *testing.T) {
 	const workers, busy = 4, 16
 	even := float64(64+busy*(workers-1)) / workers
-	for _, name := range []string{router.BuiltIn, "p2c", "least-busy", "latency", "dynamo", "lmetric"} {
+	for _, name := range []string{router.BuiltIn, "p2c", "least-busy", "latency", "joule", "dynamo", "lmetric", "prefix", "weighted", "preble"} {
 		for seed := range uint64(50) {
 			if idle := float64(swarm(t, name, seed)); idle < 0.75*even || idle > 1.25*even {
 				t.Errorf("%s, seed %d: the idle worker has %v, even would be %v", name, seed, idle, even)
 			}
 		}
+	}
+}
+
+// TestGatewaysKeepTheBound has four gateways send 64 requests of one key at once, whose
+// worker is the idle one: the guard of all of them together lets as many there as one
+// gateway's would.
+func TestGatewaysKeepTheBound(t *testing.T) {
+	key, ids := uint64(1), []string{"w0", "w1", "w2", "w3"}
+	for slices.MaxFunc(ids, func(a, b string) int {
+		return cmp.Compare(router.Rendezvous(key, router.HashID(a)), router.Rendezvous(key, router.HashID(b)))
+	}) != "w0" {
+		key++
+	}
+	gateways, home := newGateways(t, "chwbl", 1), 0
+	exchange(gateways, 0)
+	for i := range 64 {
+		s := gateways[i%len(gateways)].take(t, 0, router.Request{Key: key, PromptTokens: 160})
+		if s.Worker.ID == "w0" {
+			home++
+		}
+	}
+	if most := 1.25 * 112 / 4; float64(home) > most+4 || home < 28 {
+		t.Errorf("the home of the key has %d of 64 requests, want about %v", home, most)
 	}
 }
 
@@ -59,7 +84,7 @@ func newGateways(t *testing.T, name string, seed uint64) (all []*pool) {
 	for g := range uint64(4) {
 		p := newSeededPool(t, router.Mix(4*seed+g+1), name, nil, 4, router.Worker{Carbon: router.Carbon{GramsPerKWh: router.Unknown}})
 		for i := range 12 {
-			s := p.core.Arrive(0, prompt(1000+i, 160))
+			s := p.take(t, 0, prompt(1000+i, 160))
 			p.core.Dispatched(0, s.Ticket, fmt.Sprint("w", 1+i%3))
 		}
 		all = append(all, p)
@@ -82,9 +107,5 @@ func exchange(gateways []*pool, now router.Time) {
 // arrive sends a request and returns the worker that it went to.
 func (p *pool) arrive(t *testing.T, now router.Time, i int) string {
 	t.Helper()
-	s := p.core.Arrive(now, prompt(i, 160))
-	if s.Kind != router.DoDispatch {
-		t.Fatalf("step %d", s.Kind)
-	}
-	return s.Worker.ID
+	return p.take(t, now, prompt(i, 160)).Worker.ID
 }

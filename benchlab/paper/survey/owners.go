@@ -23,6 +23,9 @@ type Owners struct {
 	Arrivals int     // 40,000
 	Workers  int     // 8
 	Slots    int     // prefixes that a worker holds; 40
+	// Ends is the share of prompts that end in as much again that nobody sends a second
+	// time, 0..1.
+	Ends float64
 	// Open is how many later arrivals a request stays open for: what strategies see
 	// as load is the number of the last Open requests at each worker; 800.
 	Open int
@@ -47,14 +50,14 @@ func (o Owners) withDefaults() Owners {
 	return o
 }
 
-// prefix is the length of every prompt in tokens: one block, one slot.
+// prefix is the length of a prompt without an end in tokens: one block, one slot.
 const prefix = 512
 
 // Run returns the share of the requests whose prefix was at the worker that served
 // them, and the most requests of a worker over the mean.
 func (o Owners) Run(ctx context.Context, text string, seed uint64) (hit, imbalance float64, err error) {
 	o = o.withDefaults()
-	caches, served := make([]*slots, o.Workers), make([]float64, o.Workers)
+	caches, served, looked := make([]*slots, o.Workers), make([]float64, o.Workers), make([]float64, o.Workers)
 	members, number := make([]router.Member, o.Workers), map[string]int{}
 	for w := range members {
 		id := fmt.Sprintf("worker-%03d", w)
@@ -68,6 +71,7 @@ func (o Owners) Run(ctx context.Context, text string, seed uint64) (hit, imbalan
 		return 0, 0, err
 	}
 	draw, open, hits := o.zipf(seed), []ending{}, make([]float64, o.Workers)
+	ends := rand.New(rand.NewPCG(seed, 0x656e6473)) // "ends"
 	for i := range o.Arrivals {
 		now := router.Time(i) * router.Time(time.Second)
 		if err := context.Cause(ctx); err != nil {
@@ -77,22 +81,31 @@ func (o Owners) Run(ctx context.Context, text string, seed uint64) (hit, imbalan
 			return 0, 0, err
 		}
 		key := router.Mix(seed<<32 | draw() + 1)
+		blocks := []uint64{key}
+		if ends.Float64() < o.Ends {
+			blocks = append(blocks, router.Mix(key^uint64(i)))
+		}
+		tokens := prefix * len(blocks)
 		step, err := g.Place(now, router.Request{
-			ID: strconv.Itoa(i), Key: key, PromptTokens: prefix, Blocks: []uint64{key}, BlockTokens: prefix,
+			ID: strconv.Itoa(i), Key: key, PromptTokens: tokens, Blocks: blocks, BlockTokens: prefix,
 		})
 		if err != nil {
 			return 0, 0, err
 		}
-		w, usage := number[step.Worker.ID], router.Usage{PromptTokens: prefix}
+		w, usage := number[step.Worker.ID], router.Usage{PromptTokens: tokens}
+		for _, end := range blocks[1:] {
+			caches[w].use(end)
+		}
 		if caches[w].use(key) {
 			hits[w]++
 			usage.CachedTokens = prefix
 		}
 		served[w]++
+		looked[w] += float64(tokens)
 		if o.Signal.Counted() {
-			g.Core.SetCacheUse(now, step.Worker.ID, served[w]*prefix, hits[w]*prefix)
+			g.Core.SetCacheUse(now, step.Worker.ID, looked[w], hits[w]*prefix)
 		}
-		g.Core.FirstToken(now.Add(perToken*time.Duration(1+prefix-usage.CachedTokens)), step.Ticket)
+		g.Core.FirstToken(now.Add(perToken*time.Duration(1+tokens-usage.CachedTokens)), step.Ticket)
 		if open = append(open, ending{step.Ticket, o.Signal.Usage(usage)}); len(open) > o.Open {
 			g.Core.Finish(now, open[0].ticket, router.Ending{Outcome: router.Completed, Usage: open[0].usage})
 			open = open[1:]

@@ -13,9 +13,9 @@ import (
 	"gatewayd/pkg/strategies/cacheroute"
 )
 
-// TestSignals holds cacheroute, with caches that prefixes alone fill, to a hit of
-// 0.779 at an imbalance of 1.05, on seeds that nothing was chosen on too, and tells
-// what each signal of reuse is worth. Without any, workers are not divided.
+// TestSignals holds cacheroute with its defaults to a hit of 0.779 at an imbalance of
+// 1.05, on seeds that nothing was chosen on too, and tells what each signal of reuse is
+// worth. Without any, workers are not divided.
 func TestSignals(t *testing.T) {
 	for _, by := range signal.All() {
 		least, seeds := 0.779, uint64(3)
@@ -29,13 +29,34 @@ func TestSignals(t *testing.T) {
 			least = 0.71
 		}
 		for seed := uint64(1); seed <= seeds; seed++ {
-			hit, imbalance, err := Owners{Signal: by}.Run(t.Context(), "cacheroute:fill=1:everywhere=0.4", seed)
+			hit, imbalance, err := Owners{Signal: by}.Run(t.Context(), "cacheroute", seed)
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Logf("%v, seed %d: hit %.4f, imbalance %.3f", by, seed, hit, imbalance)
 			if hit < least || imbalance > 1.05 || by == signal.None && hit >= 0.779 {
 				t.Errorf("%v, seed %d: hit %.4f, imbalance %.3f, want at least %v at most 1.05", by, seed, hit, imbalance, least)
+			}
+		}
+	}
+}
+
+// TestEnds: with ends of prompts that nobody sends again, and without, what cacheroute
+// measures is at least as good as any share of the caches that it can be told.
+func TestEnds(t *testing.T) {
+	for _, ends := range []float64{0, 0.3} {
+		hit := func(chain string) float64 {
+			hit, imbalance, err := Owners{Ends: ends}.Run(t.Context(), chain, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%v with ends, %s: hit %.4f, imbalance %.3f", ends, chain, hit, imbalance)
+			return hit
+		}
+		measured := hit("cacheroute")
+		for _, told := range []string{"cacheroute:fill=0.7", "cacheroute:fill=0.85", "cacheroute:fill=1"} {
+			if other := hit(told); other > measured {
+				t.Errorf("%v with ends: %.4f with %s, %.4f as measured", ends, other, told, measured)
 			}
 		}
 	}

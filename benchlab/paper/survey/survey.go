@@ -29,13 +29,13 @@ type Options struct {
 }
 
 // Chains lists every strategy of the catalog by itself, and what else a reader
-// will look for: plain hashing, cacheroute for caches that hold prefixes alone,
-// CacheRoute as published, and the chain that gateways run if nobody says otherwise.
+// will look for: plain hashing, CacheRoute as published, and the chain that gateways
+// run if nobody says otherwise.
 func Chains() (all []string) {
 	for _, d := range strategies.Catalog() {
 		all = append(all, d.Name)
 	}
-	return append(all, "chwbl:factor=0", "cacheroute:fill=1:everywhere=0.4", "cacheroute:mode=paper:rest=p2c", "cacheroute+sticky+joule")
+	return append(all, "chwbl:factor=0", "cacheroute:mode=paper:rest=p2c", "cacheroute+sticky+joule")
 }
 
 // Survey is the table.

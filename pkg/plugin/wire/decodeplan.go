@@ -23,6 +23,7 @@ func DecodePlanInput(m *PlanInput) (router.PlanInput, error) {
 		HalfLife:     time.Duration(m.GetHalfLife()),
 		Last:         m.GetLast(),
 		Reuse:        router.Reuse{By: router.Signal(m.GetReuse().GetBy()), Share: m.GetReuse().GetShare()},
+		Depth:        m.GetDepth(),
 	}
 	if m.GetPrevious() != nil {
 		previous, err := DecodePlan(m.GetPrevious())

@@ -24,6 +24,7 @@ func EncodePlanInput(in *router.PlanInput) *PlanInput {
 		HalfLife:     int64(in.HalfLife),
 		Last:         in.Last,
 		Reuse:        &Reuse{By: Signal(in.Reuse.By), Share: in.Reuse.Share},
+		Depth:        in.Depth,
 	}
 	if in.Previous != nil {
 		m.Previous = EncodePlan(in.Previous)

@@ -2989,7 +2989,8 @@ type PlanInput struct {
 	Reuse        *Reuse                 `protobuf:"bytes,14,opt,name=reuse,proto3" json:"reuse,omitempty"`
 	// The previous plan's table is the one that the plugin keeps under this number;
 	// no rows follow. 0: they follow.
-	Kept          uint64 `protobuf:"varint,15,opt,name=kept,proto3" json:"kept,omitempty"`
+	Kept          uint64  `protobuf:"varint,15,opt,name=kept,proto3" json:"kept,omitempty"`
+	Depth         float64 `protobuf:"fixed64,16,opt,name=depth,proto3" json:"depth,omitempty"` // cached share of prompts of which some was cached, 0..1; 0 = unknown
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3125,6 +3126,13 @@ func (x *PlanInput) GetReuse() *Reuse {
 func (x *PlanInput) GetKept() uint64 {
 	if x != nil {
 		return x.Kept
+	}
+	return 0
+}
+
+func (x *PlanInput) GetDepth() float64 {
+	if x != nil {
+		return x.Depth
 	}
 	return 0
 }
@@ -4250,7 +4258,7 @@ const file_strategy_proto_rawDesc = "" +
 	"\x05table\x18\x03 \x01(\v2\x1f.gatewayd.strategy.v1.PlanTableR\x05table\x120\n" +
 	"\x05spans\x18\x04 \x03(\v2\x1a.gatewayd.strategy.v1.SpanR\x05spans\x12\x14\n" +
 	"\x05delta\x18\x05 \x01(\bR\x05delta\x12\x12\n" +
-	"\x04kept\x18\x06 \x01(\x04R\x04kept\"\xe6\x03\n" +
+	"\x04kept\x18\x06 \x01(\x04R\x04kept\"\xfc\x03\n" +
 	"\tPlanInput\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x10\n" +
 	"\x03now\x18\x02 \x01(\x10R\x03now\x12\x12\n" +
@@ -4268,7 +4276,8 @@ const file_strategy_proto_rawDesc = "" +
 	"\thalf_life\x18\f \x01(\x03R\bhalfLife\x12\x12\n" +
 	"\x04last\x18\r \x01(\bR\x04last\x121\n" +
 	"\x05reuse\x18\x0e \x01(\v2\x1b.gatewayd.strategy.v1.ReuseR\x05reuse\x12\x12\n" +
-	"\x04kept\x18\x0f \x01(\x04R\x04kept\"K\n" +
+	"\x04kept\x18\x0f \x01(\x04R\x04kept\x12\x14\n" +
+	"\x05depth\x18\x10 \x01(\x01R\x05depth\"K\n" +
 	"\x05Reuse\x12,\n" +
 	"\x02by\x18\x01 \x01(\x0e2\x1c.gatewayd.strategy.v1.SignalR\x02by\x12\x14\n" +
 	"\x05share\x18\x02 \x01(\x01R\x05share\"?\n" +

@@ -100,8 +100,9 @@ func benchPlans(b *testing.B, keys, workers int) []benchPlan {
 		{"first", func() func() error { return func() error { _, err := planned.Place(rates, nil); return err } }},
 		{"again", func() func() error { return again(planned, drift(rates, 0.3, 2)) }},
 		{"joined", func() func() error { return again(fewer, rates) }},
-		{"divided", func() func() error { return benchDivide(b, keys, workers, 240, true) }},
-		{"whole", func() func() error { return benchDivide(b, keys, workers, 1e6, false) }},
+		{"divided", func() func() error { return benchDivide(b, keys, workers, 240, 0, true) }},
+		{"wasted", func() func() error { return benchDivide(b, keys, workers, 240, 50, true) }},
+		{"whole", func() func() error { return benchDivide(b, keys, workers, 1e6, 0, false) }},
 		{"twin", func() func() error { return func() error { naive(paper, rates); return nil } }},
 		{"reference", func() func() error {
 			return func() error {
@@ -112,13 +113,14 @@ func benchPlans(b *testing.B, keys, workers int) []benchPlan {
 	}
 }
 
-// benchDivide carries on from a plan of caches that hold some tokens for each key.
-func benchDivide(b *testing.B, keys, workers int, tokens float64, divided bool) func() error {
+// benchDivide carries on from a plan of caches that hold some tokens for each key, while
+// each request wastes some.
+func benchDivide(b *testing.B, keys, workers int, tokens, waste float64, divided bool) func() error {
 	rates := population(keys, float64(keys), 1)
 	rates[0].Rate = 2 * float64(keys) / float64(workers)
 	p := Planned{
 		IDs: names(workers), QCap: float64(keys), Near: DefaultNear, Bound: DefaultBound,
-		Budget: slices.Repeat([]float64{tokens * float64(keys/workers)}, workers), HalfLife: 60, Everywhere: DefaultEverywhere,
+		Budget: slices.Repeat([]float64{tokens * float64(keys/workers)}, workers), HalfLife: 60, Everywhere: DefaultEverywhere, Waste: waste,
 	}
 	placed, zones, err := p.Divide(rates, nil, nil)
 	if err != nil || len(zones.Cold) > 0 != divided {

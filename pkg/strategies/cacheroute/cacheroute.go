@@ -21,7 +21,7 @@ func options() []router.Option {
 		{Name: "qcap", Default: "0", Help: "requests per second of one key that a worker should carry; 0 = the larger of share times the mean load of a worker and slack by the observed latency"},
 		{Name: "share", Default: "0.6", Help: "derived qcap as a share of the mean load of a worker"},
 		{Name: "slots", Default: "0", Help: "prefixes that a worker's cache holds; 0 = derive from its KV tokens"},
-		{Name: "fill", Default: "0.7", Help: "share of a worker's KV tokens to plan for"},
+		{Name: "fill", Default: "0", Help: "share of a worker's KV tokens to plan for; 0 = as is measured of answers and ends of prompts (0.7 while nothing is, and in paper mode)"},
 		{Name: "charge", Default: "capped", Values: []string{"capped", "uncapped"},
 			Help: "slots charged for a key with more copies than workers (paper mode)"},
 		{Name: "near", Default: "0.05", Help: "share of the mean load by which a new key's rendezvous home may exceed the least loaded worker"},
@@ -79,7 +79,7 @@ func read(set *option.Set) config {
 		qcap:  set.Float("qcap", 0, planner.Most),
 		share: set.Float("share", 0.01, 1000),
 		slots: set.Float("slots", 0, planner.Most),
-		fill:  set.Float("fill", 0.01, 1),
+		fill:  set.Float("fill", 0, 1),
 		near:  set.Float("near", 0, 1000),
 		bound: set.Float("bound", 1, 1000),
 

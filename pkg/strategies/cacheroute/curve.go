@@ -1,6 +1,9 @@
 package cacheroute
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // curve is how demand is spread over keys: keys of nearly equal rates are one
 // step, eight steps to each factor of two.
@@ -26,11 +29,27 @@ func newCurve(least, most, fresh float64) *curve {
 }
 
 func (c *curve) add(rate, size float64) {
-	s := &c.steps[place(rate)-c.lowest]
-	s.keys++
-	s.rate += rate
-	s.size += size
-	s.work += rate * size
+	c.addAll(step{1, rate, size, rate * size})
+}
+
+// addAll adds keys of nearly equal rates. That their mean is one of the curve's rates
+// holds but for rounding.
+func (c *curve) addAll(keys step) {
+	s := &c.steps[min(max(place(keys.rate/keys.keys)-c.lowest, 0), len(c.steps)-1)]
+	s.keys += keys.keys
+	s.rate += keys.rate
+	s.size += keys.size
+	s.work += keys.work
+}
+
+// with returns a copy with more tokens per second of keys that never come back.
+func (c *curve) with(fresh float64) *curve {
+	return &curve{steps: slices.Clone(c.steps), lowest: c.lowest, fresh: c.fresh + fresh}
+}
+
+// emptied returns a curve for the same rates without keys.
+func (c *curve) emptied(fresh float64) *curve {
+	return &curve{steps: make([]step, len(c.steps)), lowest: c.lowest, fresh: fresh}
 }
 
 // stay is the time in seconds after which a key that is not asked for leaves a

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gatewayd/pkg/router"
+	"gatewayd/pkg/strategies/internal/planner"
 )
 
 // Divide places keys like Place, but divides the workers if that is worth it:
@@ -34,8 +35,8 @@ func (p Planned) Divide(rates []router.KeyRate, admitted, lived *router.Table) (
 	if err := p.check(rates, previous); err != nil {
 		return Placement{}, Zones{}, err
 	}
-	if !(p.HalfLife >= 0) || !(p.Everywhere >= 0) || slices.ContainsFunc(p.Cold, func(w uint16) bool { return int(w) >= len(p.IDs) }) {
-		return Placement{}, Zones{}, fmt.Errorf("half-life %v and share %v must be at least 0, cold workers %v among %d", p.HalfLife, p.Everywhere, p.Cold, len(p.IDs))
+	if !(p.HalfLife >= 0) || !(p.Everywhere >= 0) || !(p.Waste >= 0 && p.Waste <= planner.Most) || slices.ContainsFunc(p.Cold, func(w uint16) bool { return int(w) >= len(p.IDs) }) {
+		return Placement{}, Zones{}, fmt.Errorf("half-life %v, share %v and waste %v must be at least 0, cold workers %v among %d", p.HalfLife, p.Everywhere, p.Waste, p.Cold, len(p.IDs))
 	}
 	if p.HalfLife == 0 || p.Budget == nil {
 		placed, err := p.whole(rates, previous)
@@ -132,7 +133,8 @@ func (s *splitter) divide(d division, cold []uint16, previous *router.Table) (Pl
 	requests := max(0, s.total-s.load[s.ballast+d.protect])
 	m := merger{zones: zones, rates: s.rates, warm: warm, cold: cold, ballast: s.ballast, misses: max(0, d.tail-requests), slow: s.slow}
 	var err error
-	if m.protected, err = s.part(zones, protected, warm, 1, 0, d.mean, previous); err != nil {
+	level := min(s.load[s.ballast]/s.power, d.mean*(1-1/s.Bound)) // of the ballast on each worker
+	if m.protected, err = s.part(zones, protected, warm, d.fill, 0, d.mean-level, previous); err != nil {
 		return Placement{}, err
 	}
 	if m.filler, err = s.part(zones, filler, cold, 0.5, requests, d.mean, previous); err != nil {

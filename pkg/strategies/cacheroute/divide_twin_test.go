@@ -37,11 +37,11 @@ func newDivideTwin(p Planned, rates []router.KeyRate) *divideTwin {
 	return t
 }
 
-// found is the tokens per second of some keys that a cache of a size finds.
-func (t *divideTwin) found(keys []router.KeyRate, cache float64) float64 {
+// found is the tokens per second of some keys that a cache of a size finds, while so
+// many a second are of keys that never come back.
+func (t *divideTwin) found(keys []router.KeyRate, cache, fresh float64) float64 {
 	type key struct{ rate, size float64 }
 	var list []key
-	fresh := t.Unkeyed * t.Tokens
 	for _, r := range keys {
 		if r.Rate > t.once {
 			list = append(list, key{r.Rate, r.Tokens})
@@ -58,7 +58,7 @@ func (t *divideTwin) found(keys []router.KeyRate, cache float64) float64 {
 		return sum
 	}
 	low, high := 0.0, 1e12
-	for range 90 {
+	for range 60 {
 		if middle := (low + high) / 2; asked(middle) > cache {
 			high = middle
 		} else {
@@ -72,9 +72,9 @@ func (t *divideTwin) found(keys []router.KeyRate, cache float64) float64 {
 	return hits
 }
 
-// share is what is cached with some cold workers, and whether they can carry
-// the cold traffic.
-func (t *divideTwin) share(cold int) (hit float64, carried bool) {
+// share is what is cached with some cold workers, if the others are filled with
+// keys to a part, and whether the cold ones can carry their traffic.
+func (t *divideTwin) share(cold int, fill float64) (hit float64, carried bool) {
 	n := float64(len(t.IDs))
 	total, work, budget := t.Unkeyed, t.Unkeyed*t.Tokens, 0.0
 	for _, r := range t.rates {
@@ -84,7 +84,7 @@ func (t *divideTwin) share(cold int) (hit float64, carried bool) {
 		budget += b
 	}
 	if cold == 0 {
-		return t.found(t.rates, budget) / work, true
+		return t.found(t.rates, budget, t.Unkeyed*t.Tokens+t.Waste*total) / work, true
 	}
 	proven := func(r router.KeyRate) bool { return r.Rate*(1+r.Tokens/attention) >= 2*t.once }
 	i, held, warm := 0, 0.0, 0.0
@@ -93,33 +93,39 @@ func (t *divideTwin) share(cold int) (hit float64, carried bool) {
 		i++
 	}
 	each := budget/n - held
-	room := (n - float64(cold)) * each
+	room := fill * (n - float64(cold)) * each
+	ballast := i
 	for i < len(t.rates) && proven(t.rates[i]) && t.rates[i].Tokens <= room {
 		room -= t.rates[i].Tokens
-		warm += t.rates[i].Rate * t.rates[i].Tokens
 		i++
 	}
-	tail := t.Unkeyed
+	tail, all := t.Unkeyed, 0.0
 	for _, r := range t.rates[i:] {
 		tail += r.Rate
 	}
-	found := t.found(t.rates[i:], float64(cold)*each)
-	missed := 0.0
-	if t.Base > 0 {
-		missed = (work - warm - found) / t.Base
+	for _, r := range t.rates[:i] {
+		all += r.Rate * r.Tokens
 	}
-	return (warm + found) / work, each > 0 && tail+missed <= float64(cold)*(total+missed)/n
+	coldPart := float64(cold) / n
+	warm += t.found(t.rates[ballast:i], (n-float64(cold))*each, t.Waste*total*(1-coldPart))
+	found := t.found(t.rates[i:], float64(cold)*each, t.Unkeyed*t.Tokens+t.Waste*total*coldPart)
+	missed, there := 0.0, 0.0
+	if t.Base > 0 {
+		missed, there = (work-warm-found)/t.Base, (work-all-found)/t.Base
+	}
+	return (warm + found) / work, each > 0 && tail+there <= coldPart*(total+missed)
 }
 
 func TestDivideLikeTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
-	divided := 0
+	divided, wasted := 0, 0
 	for round := range 60 {
 		workers := 2 + rng.IntN(9)
 		p := Planned{
 			IDs: names(workers), QCap: 1e9, Near: DefaultNear, Bound: DefaultBound, Tokens: 50,
 			HalfLife: 1000, Everywhere: []float64{0.5, 0.8}[rng.IntN(2)],
 			Unkeyed: rng.Float64() * 0.3 * float64(rng.IntN(2)), Base: float64(rng.IntN(3)) * 100,
+			Waste: []float64{0, 0, 0, 5, 50}[rng.IntN(5)],
 		}
 		slots := 5 + rng.IntN(40)
 		p.Budget = slices.Repeat([]float64{float64(50 * slots)}, workers)
@@ -135,13 +141,19 @@ func TestDivideLikeTwin(t *testing.T) {
 		name := fmt.Sprintf("round %d: %d workers, %d slots, %d keys, skew %.2f, %+v", round, workers, slots, keys, skew, zones)
 		twin := newDivideTwin(p, rates)
 		if zones.Split > 0 {
-			if flat, _ := twin.share(0); math.Abs(flat-zones.Flat) > 0.01 {
+			if flat, _ := twin.share(0, 1); math.Abs(flat-zones.Flat) > 0.01 {
 				t.Errorf("%s: %.3f without a division, the twin finds %.3f", name, zones.Flat, flat)
 			}
 			best := 0.0
 			for cold := 1; cold < workers; cold++ {
-				if hit, carried := twin.share(cold); carried {
-					best = max(best, hit)
+				fills := 1
+				if p.Waste > 0 {
+					fills = 20
+				}
+				for i := range fills {
+					if hit, carried := twin.share(cold, 1-float64(i)/20); carried {
+						best = max(best, hit)
+					}
 				}
 			}
 			if math.Abs(best-zones.Split) > 0.01 {
@@ -150,11 +162,14 @@ func TestDivideLikeTwin(t *testing.T) {
 		}
 		if len(zones.Cold) > 0 {
 			divided++
+			if p.Waste > 0 {
+				wasted++
+			}
 			lawsOfDivision(t, name, p, rates, placed, zones)
 		}
 	}
-	if divided < 10 {
-		t.Errorf("only %d placements were divided: the test tests little", divided)
+	if divided < 10 || wasted < 3 {
+		t.Errorf("only %d placements were divided, %d with waste: the test tests little", divided, wasted)
 	}
 }
 

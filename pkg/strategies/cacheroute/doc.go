@@ -11,7 +11,7 @@
 // Reading order: cacheroute.go (options), plan.go and live.go (from a planner's
 // input to a plan), rest.go (keys without a place), placement.go (the result),
 // paper.go; planned.go, draft.go, settle.go, balance.go; speed.go and power.go
-// (workers of different speed); divide.go, split.go, curve.go, merge.go, trim.go,
+// (workers of different speed); divide.go, split.go, fill.go, curve.go, merge.go, trim.go,
 // undivided.go; then trial.go, stage.go and interval.go (what is done of it now),
 // order.go and churn.go.
 package cacheroute

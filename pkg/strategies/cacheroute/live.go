@@ -29,6 +29,9 @@ func (c config) live(in router.PlanInput, qcap, unkeyed float64) (router.Plan, e
 	if err != nil {
 		return router.Plan{}, err
 	}
+	if c.measured(in) {
+		zones.Split, zones.Flat = zones.Split*in.Depth, zones.Flat*in.Depth
+	}
 	moves := p.movesOf(before, &placed.Table, rates)
 	stale := placed.without(moves)
 	undone := c.account(in, p, zones, t).settle(&placed, &stale, moves)

@@ -1,6 +1,7 @@
 package cacheroute
 
 import (
+	"cmp"
 	"fmt"
 
 	"gatewayd/pkg/router"
@@ -24,6 +25,9 @@ func (c config) plan(in router.PlanInput) (router.Plan, error) {
 	}
 	if in.Reuse.By > router.ByTTFT || !(in.Reuse.Share >= 0 && in.Reuse.Share <= 1) {
 		in.Reuse = router.Reuse{} // not a measurement
+	}
+	if !(in.Depth >= 0 && in.Depth <= 1) {
+		in.Depth = 0
 	}
 	in.HalfLife = max(0, in.HalfLife)
 	total := max(known, in.TotalRate)
@@ -65,7 +69,8 @@ func (c config) fresh(in router.PlanInput, qcap, unkeyed float64) (Placement, st
 	slots, note := c.slots, "as given"
 	if slots == 0 {
 		kv, size := meanKV(in.Fleet.Workers), meanTokens(in)
-		slots, note = min(c.fill*kv/size, planner.Most), fmt.Sprintf("%v of the KV cache", c.fill)
+		fill := cmp.Or(c.fill, unmeasured)
+		slots, note = min(fill*kv/size, planner.Most), fmt.Sprintf("%v of the KV cache", fill)
 		if kv == 0 || size == 0 {
 			slots, note = float64(len(in.Rates)), "since the size of caches or prompts is unknown"
 		}
@@ -92,16 +97,38 @@ func (c config) sized(in router.PlanInput) (p Planned, rates []router.KeyRate, n
 			p.Budget = append(p.Budget, c.slots)
 		}
 	case kv > 0 && p.Tokens > 0:
-		note = fmt.Sprintf("%v of the KV cache", c.fill)
+		var fill float64
+		fill, p.Waste, note = c.room(in)
 		for _, w := range in.Fleet.Workers {
 			tokens := float64(w.KVTokens)
 			if tokens == 0 {
 				tokens = kv
 			}
-			p.Budget = append(p.Budget, c.fill*tokens)
+			p.Budget = append(p.Budget, min(fill*tokens, planner.Most))
 		}
 	}
 	return p, rates, note
+}
+
+// unmeasured is the share of a cache that is planned for while it is not known what
+// answers and ends of prompts leave of it.
+const unmeasured = 0.7
+
+// measured reports whether what caches hold besides follows from what was measured.
+func (c config) measured(in router.PlanInput) bool {
+	return c.fill == 0 && c.slots == 0 && in.Depth > 0
+}
+
+// room is what a cache is to hold in tokens of prompts, by each of its tokens, and
+// what a request puts there besides. Of each prompt a part comes back, so a cache
+// holds more prompts than their tokens say.
+func (c config) room(in router.PlanInput) (fill, waste float64, note string) {
+	if !c.measured(in) {
+		fill = cmp.Or(c.fill, unmeasured)
+		return fill, 0, fmt.Sprintf("%v of the KV cache", fill)
+	}
+	waste = min((in.OutputTokens+(1-in.Depth)*in.PromptTokens)/in.Depth, planner.Most)
+	return 1 / in.Depth, waste, fmt.Sprintf("%.3f of a prompt comes back, %.0f tokens of a request do not", in.Depth, waste*in.Depth)
 }
 
 // meanKV is the mean KV cache of the workers that state one, in tokens.

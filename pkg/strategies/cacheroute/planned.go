@@ -37,6 +37,9 @@ type Planned struct {
 	// Base is what a request costs a worker besides computing what is not cached,
 	// in prompt tokens; 0 = misses cost nothing, loads are counted in requests.
 	Base float64
+	// Waste is what a request puts into a cache besides what is asked for again, in
+	// tokens: its answer and the end of its prompt.
+	Waste float64
 	// Cold are the workers that cold traffic lived on so far.
 	Cold []uint16
 }

@@ -38,7 +38,7 @@ const (
 	immune = 3
 	// worth is how much more must be cached for workers to be divided; once they
 	// are, half of it keeps them so.
-	worth = 0.02
+	worth = 0.005
 	// attention is the length in tokens at which a prompt's attention costs as much
 	// prefill as all else, about that of an 8B model.
 	attention = 1 << 16
@@ -72,6 +72,7 @@ type division struct {
 	cold    int     // workers for cold traffic
 	power   float64 // of them: the sum of their speeds
 	protect int     // keys after the ballast that are kept off it
+	fill    float64 // share of the other workers' caches that these may take
 	stay    float64 // on cold workers, s
 	mean    float64 // load of a worker if all are equal: requests, and misses as requests, by speed
 	tail    float64 // such load of cold traffic
@@ -214,20 +215,15 @@ func (s *splitter) best(before int, order []uint16) (best division, flat float64
 	all := room[len(order)]
 	from := len(s.order) // of the keys in tail
 	for cold := 1; cold < len(s.IDs) && all > 0; cold += 1 + cold/8 {
-		d := division{cold: cold, power: s.powerOf(order[:cold])}
-		d.protect = s.fitting(all - room[cold])
-		end := s.ballast + d.protect
+		end := s.ballast + s.fitting(all-room[cold])
 		for ; from > end; from-- {
 			s.add(tail, s.demand[from-1])
 		}
-		d.stay = tail.stay(room[cold])
-		hits := tail.hits(d.stay)
-		d.hit = (s.work[end] + hits) / work
-		d.tail = s.total - s.load[end] + s.missed(work-s.work[end]-hits)
-		d.mean = (s.total + s.missed(work-s.work[end]-hits)) / s.power
-		if d.tail > d.power*d.mean {
+		d := s.filled(division{cold: cold, power: s.powerOf(order[:cold])}, tail, end, room[cold], all-room[cold])
+		if d.hit == 0 {
 			continue
 		}
+		d.hit /= work
 		lead := 0.0
 		switch {
 		case cold == before:
@@ -242,6 +238,7 @@ func (s *splitter) best(before int, order []uint16) (best division, flat float64
 	for ; from > 0; from-- {
 		s.add(tail, s.demand[from-1])
 	}
+	tail.fresh += s.Waste * s.total
 	return best, tail.hits(tail.stay(s.budget)) / work
 }
 

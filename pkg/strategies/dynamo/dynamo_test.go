@@ -61,3 +61,33 @@ func TestSoftmax(t *testing.T) {
 		}
 	}
 }
+
+// TestSoftmaxCosts holds that the form which draws costs what the plan's row does, with
+// the means that it learns.
+func TestSoftmaxCosts(t *testing.T) {
+	c := config{overlap: 0.5, prefill: 2, requests: 3, block: 10, temperature: 1}
+	s := newSoftmax(router.Info{}, c)
+	in := router.Input{Request: router.Request{PromptTokens: 100}, Cached: []int{40, 0}, Workers: []router.Worker{
+		{Load: router.Load{InFlight: 2, QueuedTokens: 70}}, {},
+	}}
+	check := func(prompt, output float64) {
+		t.Helper()
+		plan, err := c.plan(router.PlanInput{PromptTokens: prompt, OutputTokens: output})
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := map[router.Feature]float64{}
+		for _, term := range plan.Rest.Cost {
+			of[term.Feature] = term.Weights[0]
+		}
+		want := []float64{60*of[router.Uncached] + 70*of[router.QueuedTokens] + 2*of[router.InFlight], 100 * of[router.Uncached]}
+		if got := s.costs(in); math.Abs(got[0]-want[0]) > 1e-9 || math.Abs(got[1]-want[1]) > 1e-9 {
+			t.Errorf("costs %v, the plan's are %v", got, want)
+		}
+	}
+	check(0, 0)
+	s.Observe([]router.Event{{Kind: router.Finished, At: 1, Usage: router.Usage{OutputTokens: 30}}})
+	check(0, 30)
+	s.Route(in)
+	check(100, 30)
+}

@@ -145,3 +145,62 @@ func TestVisitsAreBounded(t *testing.T) {
 		t.Errorf("ten keys of ten tokens and a visit each are driven out: %v, want %v", got, want)
 	}
 }
+
+func made(t *testing.T, o router.Options) *preble {
+	t.Helper()
+	instance, err := Definition().New(o, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return instance.(*preble)
+}
+
+// TestLoadIsLearned holds that decoding is worked out with the median of the outputs
+// seen, and that the work of a worker ends with its life and its cache.
+func TestLoadIsLearned(t *testing.T) {
+	in := router.Input{
+		Request: router.Request{PromptTokens: 800},
+		Workers: []router.Worker{{ID: "a", Load: router.Load{InFlight: 2}}, {ID: "b"}}, Cached: []int{0, 0},
+	}
+	p := made(t, nil)
+	if got := p.load(in, 0); got != 2*usual*0.15 {
+		t.Errorf("load %v s before an output was seen", got)
+	}
+	for _, tokens := range []int{10, 20, 900} {
+		p.Observe([]router.Event{{Kind: router.Finished, Usage: router.Usage{OutputTokens: tokens}}})
+	}
+	if got := p.load(in, 0); got != 2*20*0.15 {
+		t.Errorf("load %v s, want that of two requests of 20 tokens", got)
+	}
+	for _, kind := range []router.EventKind{router.WorkerGone, router.WorkerRestarted, router.CacheCleared} {
+		if d := p.Route(in); d.Ranking[0].Worker != 1 || p.load(in, 1) != 0.1 {
+			t.Fatalf("ranking %v, load of b %v s, want b first with 0.1", d.Ranking, p.load(in, 1))
+		}
+		p.Observe([]router.Event{{Kind: kind, Worker: router.WorkerRef{ID: "b"}}})
+		if got := p.load(in, 1); got != 0 {
+			t.Errorf("after %v b has a load of %v s", kind, got)
+		}
+	}
+}
+
+// TestExploringDoesNotShift: a request that explores goes where it costs least, though
+// another worker has so much less work that a prefix would be copied there.
+func TestExploringDoesNotShift(t *testing.T) {
+	p := made(t, router.Options{"tpot": "0s", "capacity": "1000"})
+	in := router.Input{Workers: []router.Worker{{ID: "a"}, {ID: "b"}}}
+	book := func(key uint64, tokens, cached, at int) {
+		in.Request, in.Cached = router.Request{Key: key, PromptTokens: tokens}, []int{cached, cached}
+		p.sent(in, at)
+	}
+	book(1, 900, 0, 0)
+	book(1, 900, 0, 0) // a has had 1,800 tokens to compute, and room for 100
+	book(2, 1000, 0, 1)
+	for range 8 {
+		book(2, 1000, 1000, 1) // b has had 1,000, and is full of what came nine times
+	}
+	p.routed = warmUp * 2
+	in.Request, in.Cached = router.Request{Key: 3, PromptTokens: 100}, []int{0, 0}
+	if d := p.Route(in); d.Reason != "explore" || d.Ranking[0].Worker != 0 {
+		t.Errorf("%s: %v, want a, where nothing is driven out", d.Reason, d.Ranking)
+	}
+}

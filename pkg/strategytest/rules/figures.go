@@ -37,7 +37,7 @@ func variants() []variant {
 		}, func(in *router.Input) {
 			in.Facts, in.Request.Blocks, in.Cached = nil, nil, make([]int, len(in.Cached))
 		},
-			func(in *router.PlanInput) { in.Rates, in.HalfLife, in.Reuse = nil, 0, router.Reuse{} }},
+			func(in *router.PlanInput) { in.Rates, in.HalfLife, in.Reuse, in.Depth = nil, 0, router.Reuse{}, 0 }},
 		{"stale figures", func(now router.Time, w *router.Worker) {
 			w.Load.PeersAge = 30 * 24 * time.Hour
 			for _, g := range gauges(w) {

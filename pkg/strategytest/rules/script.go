@@ -132,7 +132,7 @@ func (d *drawer) planInput(workers int) router.PlanInput {
 	d.sent++
 	in := router.PlanInput{
 		Now: d.now, Seed: d.rng.Uint64(), Pool: "pool", Fleet: router.Fleet{Number: uint64(d.sent), Workers: d.workers(workers)},
-		TotalRate: 10 + 100*d.rng.Float64(), OutputTokens: 200, PromptTokens: 2000, HalfLife: time.Minute,
+		TotalRate: 10 + 100*d.rng.Float64(), OutputTokens: 200, PromptTokens: 2000, Depth: 0.9, HalfLife: time.Minute,
 		Reuse: router.Reuse{By: router.ByUsage, Share: d.rng.Float64()}, Last: d.rng.IntN(2) == 0,
 	}
 	if d.info.Rates {

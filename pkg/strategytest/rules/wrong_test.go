@@ -93,8 +93,26 @@ func wrongs() []wrongStrategy {
 			}
 			return d
 		}), nil, nil},
+		{"figures", "huge ones", "huge figures, call", routes(fails(func(in router.Input) bool { return in.Workers[0].Load.QueuedTokens > 1<<30 })), nil, nil},
+		{"figures", "stale ones", "stale figures, call", routes(fails(func(in router.Input) bool { return in.Workers[0].Load.PeersAge > 24*time.Hour })), nil, nil},
+		{"figures", "zeros", "zero figures, call", routes(fails(func(in router.Input) bool { return in.Now == 0 })), nil, nil},
+		{"figures", "many workers", "a thousand workers, call", routes(fails(func(in router.Input) bool { return len(in.Workers) > 500 })), nil, nil},
+		{"figures", "no workers", "no workers to plan for, call", plans(func(in router.PlanInput, p router.Plan) (router.Plan, error) {
+			_ = in.Fleet.Workers[0]
+			return p, nil
+		}), nil, nil},
 		{"memory", "remembers all", "its memory grows by", define(leaky), nil, nil},
 		{"elsewhere", "another answer", "in another process", good, other(), nil},
+	}
+}
+
+// fails panics at some inputs.
+func fails(at func(router.Input) bool) func(router.Input, router.Decision) router.Decision {
+	return func(in router.Input, d router.Decision) router.Decision {
+		if at(in) {
+			panic("what is that?")
+		}
+		return d
 	}
 }
 
