@@ -17,7 +17,7 @@ func (s *study) drift(ctx context.Context) (*Table, error) {
 			{Name: "cache churn", Unit: Percent}, {Name: "count churn", Unit: Percent}, {Name: "imbalance", Unit: Times}, {Name: "stale imbalance", Unit: Times},
 		},
 		Comparable:    "cache churn: 1 - Jaccard of a key's destinations before and after a plan, mean over keys and intervals",
-		NotComparable: "count churn, which depends on q_cap; imbalance is that of expected load, which the paper does not give: with every plan renewed, and with the first one kept",
+		NotComparable: "count churn, which depends on q_cap; imbalance is that of expected load, each request on the least loaded destination of its key, which the paper does not give: with every plan renewed, and with the first one kept",
 	}
 	modes := []struct {
 		name, mode string

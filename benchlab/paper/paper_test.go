@@ -77,8 +77,8 @@ func TestChurn(t *testing.T) {
 	if !(math.Abs(fresh-0.945) <= 0.03) {
 		t.Errorf("fresh plans have a churn of %.3f, want 0.945 +- 0.03", fresh)
 	}
-	if !(planned <= 0.15 && kept <= 1.03*even) {
-		t.Errorf("planned mode has a churn of %.3f, want at most 0.15, at an imbalance of %.3f, want at most 3 %% more than %.3f", planned, kept, even)
+	if !(planned <= 0.05 && kept <= 1.03*even) {
+		t.Errorf("planned mode has a churn of %.3f, want at most 0.05, at an imbalance of %.3f, want at most 3 %% more than %.3f", planned, kept, even)
 	}
 }
 

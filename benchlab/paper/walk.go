@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -102,15 +103,27 @@ func churn(before, after *router.Table) (cache, count float64) {
 	return cache / max(1, both), count / max(1, both)
 }
 
-// expected is the imbalance of the load that a table gives to workers.
+// expected is the imbalance of the load that a table gives to workers. Requests of a
+// key with several go to the least loaded of them, in portions.
 func expected(t *router.Table, rates []router.KeyRate, workers int) float64 {
+	const portions = 64
 	load, sum := make([]float64, workers), 0.0
-	for _, r := range rates {
-		if k, ok := slices.BinarySearch(t.Keys, r.Key); ok {
-			for _, m := range t.Of(k) {
-				load[m] += r.Rate / float64(len(t.Of(k)))
+	for part := range portions + 1 {
+		for _, r := range rates {
+			k, ok := slices.BinarySearch(t.Keys, r.Key)
+			if !ok {
+				continue
 			}
-			sum += r.Rate
+			members := t.Of(k)
+			switch {
+			case len(members) == 1 && part == 0:
+				load[members[0]] += r.Rate
+				sum += r.Rate
+			case len(members) > 1 && part > 0:
+				least := slices.MinFunc(members, func(a, b uint16) int { return cmp.Compare(load[a], load[b]) })
+				load[least] += r.Rate / portions
+				sum += r.Rate / portions
+			}
 		}
 	}
 	return slices.Max(load) * float64(workers) / max(sum, 1e-9)

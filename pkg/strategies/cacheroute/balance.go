@@ -21,9 +21,7 @@ const loose = 2.5
 // it, as one that has just joined. Each move lowers the sum of squared loads, so
 // this ends.
 func (d *draft) balance() {
-	bound := d.Bound*d.mean - d.cold
-	high := (1+loose*(d.Bound-1))*d.mean - d.cold
-	low := (1-loose*(d.Bound-1))*d.mean - d.cold
+	bound, high, low := d.limits()
 	if slices.Max(d.load) <= bound && slices.Min(d.load) >= low {
 		return
 	}
@@ -36,6 +34,20 @@ func (d *draft) balance() {
 	}
 	b.each(func(w int) float64 { return d.load[w] - high }, b.relieve)
 	b.each(func(w int) float64 { return low - d.load[w] }, b.fill)
+}
+
+// limits are the loads by single keys above which the hottest worker and the others
+// are relieved, and below which others are filled. Where some requests go to the
+// least loaded worker, they make up for single keys up to the mean of all load, so
+// that of these only what comes near it has to move: half the margin is left to
+// chance and to drift until the next plan.
+func (d *draft) limits() (bound, high, low float64) {
+	margin, evening := d.Bound-1, d.evening/d.power
+	level := d.mean + evening
+	bound = max((1+margin)*d.mean, (1-margin/2)*level)
+	high = max((1+loose*margin)*d.mean, level)
+	low = (1-loose*margin)*level - evening
+	return bound - d.cold, high - d.cold, low - d.cold
 }
 
 type balancer struct {

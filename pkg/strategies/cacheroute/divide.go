@@ -80,6 +80,7 @@ func (p Planned) whole(rates []router.KeyRate, previous *router.Table) (Placemen
 	}
 	for _, r := range s.order[:s.ballast] {
 		zones[r.position] = ballast
+		s.evening += rates[r.position].Rate
 	}
 	all := make([]uint16, len(p.IDs))
 	for w := range all {

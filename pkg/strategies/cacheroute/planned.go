@@ -26,6 +26,7 @@ type Planned struct {
 	Bound float64
 	// Unkeyed is the rate of requests that no given key accounts for, >= 0.
 	Unkeyed float64
+	evening float64 // req/s of more requests, each to the least loaded worker
 
 	// What only Divide looks at:
 

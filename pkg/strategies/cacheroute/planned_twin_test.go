@@ -53,9 +53,20 @@ func newPlannedTwin(p Planned, rates []router.KeyRate, previous map[uint64][]uin
 		power += t.speedOf(uint16(w))
 	}
 	mean := total / power
-	for _, r := range admitted { // keep
+	tooMany := func(r router.KeyRate) bool { return len(previous[r.Key]) > t.want[r.Key] }
+	keeping := slices.Clone(admitted)
+	slices.SortStableFunc(keeping, func(a, b router.KeyRate) int {
+		switch {
+		case tooMany(a) == tooMany(b):
+			return 0
+		case tooMany(a):
+			return 1
+		}
+		return -1
+	})
+	for _, r := range keeping {
 		homes := slices.Clone(previous[r.Key])
-		if len(homes) > t.want[r.Key] {
+		if tooMany(r) {
 			slices.SortStableFunc(homes, func(a, b uint16) int { return cmp.Compare(t.load[a], t.load[b]) })
 		}
 		for _, w := range homes {
@@ -97,9 +108,10 @@ func newPlannedTwin(p Planned, rates []router.KeyRate, previous map[uint64][]uin
 		warm += t.rates[key].Rate
 	}
 	cold := max(0, mean-warm/power)
-	t.move(1, p.Bound*mean-cold, false)
-	t.move(1, (1+loose*(p.Bound-1))*mean-cold, true)
-	t.move(-1, (1-loose*(p.Bound-1))*mean-cold, true)
+	share := p.evening / power
+	t.move(1, max(p.Bound*mean, (mean+share)*(1-(p.Bound-1)/2))-cold, false)
+	t.move(1, max((1+loose*(p.Bound-1))*mean, mean+share)-cold, true)
+	t.move(-1, (1-loose*(p.Bound-1))*(mean+share)-share-cold, true)
 	for w := range t.load {
 		t.load[w] += cold
 	}
@@ -213,7 +225,7 @@ func TestPlannedLikeTwin(t *testing.T) {
 		p := Planned{
 			IDs: names(1 + rng.IntN(8)), QCap: float64(500 + rng.IntN(20_000)), Tokens: float64(rng.IntN(50)),
 			Near: []float64{0, 0.05, 0.5}[rng.IntN(3)], Bound: []float64{1, 1.1, 1.5}[rng.IntN(3)],
-			Unkeyed: float64(840 * rng.IntN(3)),
+			Unkeyed: float64(840 * rng.IntN(3)), evening: float64(840 * max(0, rng.IntN(80)-40)),
 		}
 		if rng.IntN(2) > 0 {
 			for range p.IDs {

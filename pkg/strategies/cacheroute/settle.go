@@ -10,20 +10,25 @@ import (
 )
 
 // keep gives admitted keys their previous homes, as many as they want, the
-// hottest keys first. A home without room is lost; of too many, the least
-// loaded stay. It reports whether some key lacks a home.
+// hottest keys first, those that have too many last: of these the least loaded stay.
+// A home without room is lost. It reports whether some key lacks a home.
 func (d *draft) keep() (lacking bool) {
+	var many []*key
 	for i := range d.keys {
 		k := &d.keys[i]
-		switch k.had {
-		case 0:
-		case 1:
-			if d.fits(k, int(k.home)) {
-				d.add(k, int(k.home))
-			}
-		default:
+		switch {
+		case k.had > k.want:
+			many = append(many, k)
+			continue
+		case k.had > 1:
 			d.keepSome(k)
+		case k.had == 1 && d.fits(k, int(k.home)):
+			d.add(k, int(k.home))
 		}
+		lacking = lacking || k.n < k.want
+	}
+	for _, k := range many {
+		d.keepSome(k)
 		lacking = lacking || k.n < k.want
 	}
 	return lacking

@@ -31,6 +31,9 @@ const (
 	// certain is the number of requests that must speak for a key which is hot by
 	// itself.
 	certain = 32
+	// stays is the share of the rate from which keys live everywhere down to which
+	// those do that did so before.
+	stays = 0.6
 	// spare is the part of all caches that copies may take where nothing is divided.
 	spare = 0.05
 	// immune is how many times a key is asked for in the time after which a cold
@@ -155,7 +158,7 @@ func (s *splitter) certain() int {
 func (s *splitter) everywhere(kept *router.Table, r router.KeyRate) bool {
 	limit := s.Everywhere * s.total / float64(len(s.IDs))
 	switch {
-	case limit <= 0 || r.Rate <= limit*(1-2*hysteresis):
+	case limit <= 0 || r.Rate <= stays*limit:
 		return false
 	case r.Rate > limit:
 		return true
@@ -166,13 +169,25 @@ func (s *splitter) everywhere(kept *router.Table, r router.KeyRate) bool {
 func (s *splitter) size(position int32) float64 { return s.sizeOf(s.rates[position]) }
 
 // worth is what a place in a cache is worth to a key: prefill seconds saved per
-// token held, twice that if it has a place.
-func (p *Planned) worth(r *router.KeyRate, placed bool) float64 {
+// token held, twice that if it has a place, and twice that again if it has several,
+// so that what lives everywhere comes before what does not yet.
+func (p *Planned) worth(r *router.KeyRate, homes int) float64 {
 	worth := r.Rate * (1 + p.sizeOf(*r)/attention)
-	if placed {
+	if homes > 0 {
+		worth *= loyal
+	}
+	if homes > 1 {
 		worth *= loyal
 	}
 	return worth
+}
+
+// lives is the number of workers of a key at a place in a table, 0 if it is another's.
+func lives(t *router.Table, at int, key uint64) int {
+	if at == len(t.Keys) || t.Keys[at] != key {
+		return 0
+	}
+	return len(t.Of(at))
 }
 
 // weighed are the rates by worth.
@@ -184,7 +199,7 @@ func (s *splitter) weighed(kept *router.Table) []ranked {
 		for at < len(kept.Keys) && kept.Keys[at] < r.Key {
 			at++
 		}
-		if worth := s.worth(r, at < len(kept.Keys) && kept.Keys[at] == r.Key); worth > 0 {
+		if worth := s.worth(r, lives(kept, at, r.Key)); worth > 0 {
 			out = append(out, newRanked(worth, i))
 		}
 	}

@@ -25,7 +25,7 @@ func newUndivided(p Planned, rates []router.KeyRate, kept *router.Table) *splitt
 		for at < len(kept.Keys) && kept.Keys[at] < r.Key {
 			at++
 		}
-		worth := p.worth(r, at < len(kept.Keys) && kept.Keys[at] == r.Key)
+		worth := p.worth(r, lives(kept, at, r.Key))
 		if worth <= 0 {
 			continue
 		}
