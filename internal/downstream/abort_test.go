@@ -1,0 +1,64 @@
+package downstream
+
+import (
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// However a handler is broken off, and whatever it has written: the client does not
+// take the answer for a whole one, the connection ends, and the server goes on.
+func TestAborts(t *testing.T) {
+	ways := map[string]func(){
+		"abort":  func() { panic(http.ErrAbortHandler) },
+		"panic":  func() { panic("oh no") },
+		"error":  func() { panic(io.EOF) },
+		"goexit": runtime.Goexit,
+	}
+	answers := map[string]func(w http.ResponseWriter){
+		"nothing":        func(w http.ResponseWriter) {},
+		"a status":       func(w http.ResponseWriter) { w.WriteHeader(200) },
+		"a part":         func(w http.ResponseWriter) { io.WriteString(w, "hello") },
+		"a flushed part": func(w http.ResponseWriter) { io.WriteString(w, "hello"); w.(http.Flusher).Flush() },
+		"a large part":   func(w http.ResponseWriter) { io.WriteString(w, strings.Repeat("x", 9000)) },
+		"a length": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Length", "9")
+			io.WriteString(w, "hello")
+		},
+		"all of a length": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Length", "5")
+			io.WriteString(w, "hello")
+		},
+	}
+	w := newWorld(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/fine" {
+			echo(w, r)
+			return
+		}
+		answers[r.Header.Get("Answer")](w)
+		ways[r.Header.Get("Way")]()
+	}, nil)
+	for way := range ways {
+		for answer := range answers {
+			for _, line := range []string{"GET / HTTP/1.1", "GET / HTTP/1.0", "HEAD / HTTP/1.1"} {
+				c := w.wire(t)
+				c.say("%s\r\nHost: g\r\nAnswer: %s\r\nWay: %s\r\n\r\n", line, answer, way)
+				method, _, _ := strings.Cut(line, " ")
+				r, err := http.ReadResponse(c.in, &http.Request{Method: method})
+				if err == nil {
+					_, err = io.ReadAll(r.Body)
+				}
+				if err == nil && !(method == "HEAD" && answer == "a flushed part") { // whose answer is whole
+					t.Errorf("%s, %s, %s: the answer looks whole: %s", line, answer, way, r.Status)
+				}
+			}
+		}
+	}
+	w.wire(t).ask("/fine", "/fine")
+	log := w.log.String()
+	if n := strings.Count(log, "panic serving 127.0.0.1:"); n != 2*3*len(answers) || !strings.Contains(log, ": oh no\n") || !strings.Contains(log, ": EOF\n") || !strings.Contains(log, "abort_test.go:") {
+		t.Errorf("%d panics in the log:\n%.2000s", n, log)
+	}
+}

@@ -1,0 +1,137 @@
+package downstream
+
+import (
+	"bufio"
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"gatewayd/internal/http1"
+)
+
+// readBuffer is the size of a reader in bytes. A head that is longer costs copies.
+const readBuffer = 4 << 10
+
+var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, readBuffer) }}
+
+// What a connection is doing.
+const (
+	idle   int32 = iota // waiting for a request
+	active              // reading or answering one
+	over                // closed, or about to be
+)
+
+// conn is a client's connection.
+type conn struct {
+	net.Conn
+	server *Server
+	raw    syscall.RawConn // nil for one that is not watched
+	remote string
+	served bool // a request, at least
+	state  atomic.Int32
+	gone   context.CancelFunc // ends the context: the client has left
+	blank  *http.Request      // with the context
+	in     *bufio.Reader      // nil while nothing is to be read
+	asked  limit              // of reading
+	given  limit              // of writing
+
+	// Of the request.
+	body     body
+	response response
+}
+
+// newConn returns nil for a connection that cannot be watched while a request runs.
+func newConn(s *Server, c net.Conn) *conn {
+	beneath, ok := c.(*net.TCPConn)
+	if !ok {
+		return nil
+	}
+	raw, err := beneath.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	own := s.conn(c)
+	own.raw = raw
+	return own
+}
+
+// conn returns a connection that is not watched.
+func (s *Server) conn(c net.Conn) *conn {
+	own := &conn{Conn: c, server: s, remote: c.RemoteAddr().String()}
+	ctx, gone := context.WithCancel(context.Background())
+	own.gone, own.blank = gone, (&http.Request{RemoteAddr: own.remote}).WithContext(ctx)
+	own.response.header = http.Header{}
+	return own
+}
+
+// serve answers requests one after the other.
+func (c *conn) serve() {
+	handed := false
+	defer func() {
+		if c.gone(); !handed {
+			c.cut()
+		}
+		c.letGo()
+		c.server.forget(c)
+	}()
+	for c.await() {
+		head, err := http1.ReadHead(c.in, c.server.o.Base.MaxHeaderBytes)
+		if err == nil && head == preface {
+			handed = true
+			c.handOver(head)
+			return
+		}
+		r := new(http.Request)
+		if *r = *c.blank; err == nil {
+			err = http1.ParseRequest(r, head)
+		}
+		if err != nil {
+			c.refuse(err)
+			return
+		}
+		if !c.answer(r) {
+			return
+		}
+		c.served = true
+	}
+}
+
+// await waits for the next request and reports whether one comes.
+func (c *conn) await() bool {
+	base := c.server.o.Base
+	if c.in == nil {
+		c.in = readers.Get().(*bufio.Reader)
+		c.in.Reset(c)
+	}
+	wait := base.IdleTimeout
+	if !c.served {
+		wait = base.ReadHeaderTimeout
+	}
+	c.asked.want(time.Now().Add(wait))
+	b, err := c.in.Peek(1)
+	if err == nil && b[0] == '\r' { // an empty line before a request does not matter (RFC 9112, 2.2)
+		if b, err = c.in.Peek(2); err == nil && b[1] == '\n' {
+			_, _ = c.in.Discard(2)
+			_, err = c.in.Peek(1)
+		}
+	}
+	if err != nil || !c.state.CompareAndSwap(idle, active) {
+		return false
+	}
+	c.asked.want(time.Now().Add(base.ReadHeaderTimeout))
+	return true
+}
+
+// letGo gives the reader back.
+func (c *conn) letGo() {
+	if c.in == nil {
+		return
+	}
+	c.in.Reset(nil)
+	readers.Put(c.in)
+	c.in = nil
+}

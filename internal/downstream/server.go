@@ -1,0 +1,138 @@
+package downstream
+
+import (
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Options sets up a Server. Both are required.
+type Options struct {
+	// Base has the handler, the limits of heads and times and the log, and serves the
+	// connections that are not for this server. Of its fields Handler, TLSConfig,
+	// ReadHeaderTimeout, IdleTimeout, MaxHeaderBytes and ErrorLog count here; all are
+	// required but TLSConfig: with it, all connections are TLS and go to it.
+	Base *http.Server
+	// Refuse answers a request that cannot be read. The connection is closed then.
+	Refuse func(w http.ResponseWriter, status int, why string)
+}
+
+// Server is an HTTP server. Its handler is called as net/http does, with these notes.
+//
+// A request's context ends when the client leaves, within patience, and when the
+// connection ends, but not with the request. An answer without a Content-Length is
+// chunked. Neither the ResponseWriter nor its header nor the request's body may be used
+// after the handler has returned. A read deadline holds for reading that begins behind
+// it. Hijacking and trailers are not known.
+type Server struct {
+	o    Options
+	tls  *tls.Config // Base may get one of its own when it serves
+	rest *handed     // to Base
+
+	first   sync.Once // of Serve
+	closing atomic.Bool
+	ended   chan struct{} // closed with closing
+	mu      sync.Mutex
+	open    map[net.Listener]bool
+	conns   map[*conn]bool
+	none    chan struct{} // closed while there are no conns
+}
+
+// New returns a server without connections.
+func New(o Options) *Server {
+	s := &Server{
+		o: o, tls: o.Base.TLSConfig, rest: &handed{conns: make(chan net.Conn), closed: make(chan struct{})}, ended: make(chan struct{}),
+		open: map[net.Listener]bool{}, conns: map[*conn]bool{}, none: make(chan struct{}),
+	}
+	close(s.none)
+	return s
+}
+
+// Serve serves the connections of a listener until Shutdown or Close, and returns
+// http.ErrServerClosed then. When the listener fails, it is asked again after a pause of
+// at most a second, unless somebody else has closed it: that is the error returned.
+func (s *Server) Serve(l net.Listener) error {
+	if s.tls != nil {
+		return s.o.Base.Serve(tls.NewListener(l, s.tls))
+	}
+	if !s.listen(l) {
+		l.Close()
+		return http.ErrServerClosed
+	}
+	s.first.Do(func() {
+		s.rest.address = l.Addr()
+		go func() { _ = s.o.Base.Serve(s.rest) }() // it ends with this server
+		go s.watch()
+	})
+	var rest pause
+	for {
+		c, err := l.Accept()
+		switch {
+		case err == nil:
+			rest = 0
+			s.begin(c)
+		case s.closing.Load():
+			return http.ErrServerClosed
+		case errors.Is(err, net.ErrClosed):
+			return err
+		default:
+			s.o.Base.ErrorLog.Printf("a connection cannot be accepted: %v; the next try comes in %v", err, rest.next())
+			select {
+			case <-time.After(time.Duration(rest)):
+			case <-s.ended:
+			}
+		}
+	}
+}
+
+// pause is the time to the next try, which grows.
+type pause time.Duration
+
+func (p *pause) next() time.Duration {
+	*p = pause(min(max(2*time.Duration(*p), 5*time.Millisecond), time.Second))
+	return time.Duration(*p)
+}
+
+func (s *Server) listen(l net.Listener) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing.Load() {
+		return false
+	}
+	s.open[l] = true
+	return true
+}
+
+// begin serves a new connection.
+func (s *Server) begin(c net.Conn) {
+	if own := newConn(s, c); own != nil {
+		s.start(own)
+		return
+	}
+	s.rest.hand(c)
+}
+
+func (s *Server) start(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing.Load() {
+		c.cut()
+		return
+	}
+	if s.conns[c] = true; len(s.conns) == 1 {
+		s.none = make(chan struct{})
+	}
+	go c.serve()
+}
+
+func (s *Server) forget(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if delete(s.conns, c); len(s.conns) == 0 {
+		close(s.none)
+	}
+}

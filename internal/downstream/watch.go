@@ -1,0 +1,57 @@
+package downstream
+
+import (
+	"syscall"
+	"time"
+)
+
+// patience is how long it may take until a client's leave is seen while it waits.
+const patience = 400 * time.Millisecond
+
+// watch looks after the clients that wait for an answer.
+func (s *Server) watch() {
+	tick := time.NewTicker(patience)
+	defer tick.Stop()
+	var all []*conn
+	for {
+		select {
+		case <-tick.C:
+		case <-s.ended:
+			s.mu.Lock()
+			none := s.none
+			s.mu.Unlock()
+			select {
+			case <-tick.C:
+			case <-none:
+				return
+			}
+		}
+		s.mu.Lock()
+		for c := range s.conns {
+			all = append(all, c)
+		}
+		s.mu.Unlock()
+		for _, c := range all {
+			c.look()
+		}
+		clear(all)
+		all = all[:0]
+	}
+}
+
+// look ends the context if the client has left. It does not wait, and it takes nothing
+// from what the client has sent.
+func (c *conn) look() {
+	if c.raw == nil || c.state.Load() != active {
+		return
+	}
+	left := false
+	_ = c.raw.Control(func(fd uintptr) {
+		var b [1]byte
+		n, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		left = n == 0 && err == nil || err != nil && err != syscall.EAGAIN && err != syscall.EINTR
+	})
+	if left {
+		c.gone()
+	}
+}

@@ -1,0 +1,176 @@
+package downstream
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// long is a time that no test waits for unless something is wrong.
+const long = 30 * time.Second
+
+// world is a server with its listener.
+type world struct {
+	*Server
+	address string
+	served  chan struct{} // closed when Serve has returned err
+	err     error
+	log     *lines
+}
+
+// lines is a log.
+type lines struct {
+	sync.Mutex
+	strings.Builder
+	more chan struct{} // has a token when there is more
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.Lock()
+	defer l.Unlock()
+	select {
+	case l.more <- struct{}{}:
+	default:
+	}
+	return l.Builder.Write(b)
+}
+
+func (l *lines) String() string {
+	l.Lock()
+	defer l.Unlock()
+	return l.Builder.String()
+}
+
+// newWorld starts a server with a handler, whose limits change may change.
+func newWorld(t testing.TB, h http.HandlerFunc, change func(*http.Server)) *world {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return on(t, l, h, change)
+}
+
+// on is newWorld on a listener.
+func on(t testing.TB, l net.Listener, h http.HandlerFunc, change func(*http.Server)) *world {
+	w := &world{address: l.Addr().String(), served: make(chan struct{}), log: &lines{more: make(chan struct{}, 1)}}
+	base := &http.Server{Handler: h, ReadHeaderTimeout: long, IdleTimeout: long, MaxHeaderBytes: 8 << 10, ErrorLog: log.New(w.log, "", 0)}
+	base.Protocols = new(http.Protocols)
+	base.Protocols.SetHTTP1(true)
+	base.Protocols.SetHTTP2(true)
+	base.Protocols.SetUnencryptedHTTP2(true)
+	if change != nil {
+		change(base)
+	}
+	w.Server = New(Options{Base: base, Refuse: func(w http.ResponseWriter, status int, why string) { http.Error(w, why, status) }})
+	go func() {
+		defer close(w.served)
+		w.err = w.Serve(l)
+	}()
+	t.Cleanup(func() {
+		w.Close()
+		w.ends(t)
+		if <-w.served; !errors.Is(w.err, http.ErrServerClosed) && !errors.Is(w.err, net.ErrClosed) {
+			t.Errorf("Serve: %v", w.err)
+		}
+	})
+	return w
+}
+
+// ends shuts the server down.
+func (w *world) ends(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), long)
+	defer cancel()
+	if err := w.Shutdown(ctx); err != nil {
+		t.Errorf("the server does not end: %v", err)
+	}
+}
+
+// wire is a client that writes its bytes itself.
+type wire struct {
+	*net.TCPConn
+	t  testing.TB
+	in *bufio.Reader
+}
+
+func (w *world) wire(t testing.TB) *wire {
+	c, err := net.Dial("tcp", w.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	c.SetDeadline(time.Now().Add(long))
+	return &wire{c.(*net.TCPConn), t, bufio.NewReader(c)}
+}
+
+func (c *wire) say(format string, a ...any) {
+	c.t.Helper()
+	if _, err := fmt.Fprintf(c, format, a...); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// hear reads an answer to a request with the method.
+func (c *wire) hear(method string) (*http.Response, string) {
+	c.t.Helper()
+	r, err := http.ReadResponse(c.in, &http.Request{Method: method})
+	if err != nil {
+		c.t.Fatalf("no answer: %v", err)
+	}
+	text, err := io.ReadAll(r.Body)
+	if err != nil && !errors.Is(err, syscall.ECONNRESET) {
+		c.t.Errorf("%s broke off: %q, %v", r.Status, text, err)
+	}
+	return r, string(text)
+}
+
+// ask sends a request and checks its answer.
+func (c *wire) ask(path, want string) {
+	c.t.Helper()
+	c.say("GET %s HTTP/1.1\r\nHost: g\r\n\r\n", path)
+	if r, text := c.hear("GET"); r.StatusCode != http.StatusOK || text != want {
+		c.t.Errorf("%s: %s %q, want %q", path, r.Status, text, want)
+	}
+}
+
+// closed checks that the server ends the connection and says nothing more.
+func (c *wire) closed() {
+	c.t.Helper()
+	if rest := c.rest(); rest != "" {
+		c.t.Errorf("more came: %q", rest)
+	}
+}
+
+// rest reads until the server ends the connection.
+func (c *wire) rest() string {
+	c.t.Helper()
+	rest, err := io.ReadAll(c.in)
+	if err != nil && !errors.Is(err, syscall.ECONNRESET) {
+		c.t.Errorf("the connection goes on: %v", err)
+	}
+	return string(rest)
+}
+
+// echo answers with the target and the body.
+func echo(w http.ResponseWriter, r *http.Request) {
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	io.WriteString(w, r.RequestURI+string(b))
+}
