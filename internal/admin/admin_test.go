@@ -82,6 +82,14 @@ func serve(t *testing.T, n int) http.Handler {
 		case <-time.After(time.Millisecond):
 		}
 	}
+	if n > 0 { // the worker of key 1 has too much to do
+		a, err := p.Acquire(t.Context(), router.Request{Key: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Pause(time.Hour)
+		a.Finish(router.Ending{Outcome: router.Refused}, 0)
+	}
 	now := router.Time(time.Now().UnixNano())
 	status := workerList{
 		{ID: "w0", URL: "http://w0", Up: true, Breaker: "closed", Incarnation: 5, Engine: "vllm", Models: []string{"m"}, Adapters: []string{"a"}, KVTokens: 1000,
@@ -157,7 +165,10 @@ func TestWorkersAndStrategies(t *testing.T) {
 	if age, _ := running["age_seconds"].(float64); running["value"] != 2.0 || age < 3600 || age > 3700 {
 		t.Errorf("running %v", running)
 	}
-	for _, name := range []string{"running", "waiting", "kv_used", "kv_tokens", "prompt_tokens_total"} {
+	if pause, _ := workers[0]["pauses_for_seconds"].(float64); pause <= 0 || pause > 75 {
+		t.Errorf("it pauses for %v s", pause)
+	}
+	for _, name := range []string{"pauses_for_seconds", "running", "waiting", "kv_used", "kv_tokens", "prompt_tokens_total"} {
 		if v, ok := workers[1][name]; ok {
 			t.Errorf("%s of a worker that says nothing is %v", name, v)
 		}

@@ -16,6 +16,7 @@ type workerView struct {
 	Starting    bool     `json:"starting_slowly,omitempty"`
 	Breaker     string   `json:"breaker"`
 	Openings    uint64   `json:"breaker_openings,omitempty"`
+	PausesFor   float64  `json:"pauses_for_seconds,omitempty"` // had too much to do: the longest of its pools
 	Trouble     string   `json:"trouble,omitempty"`
 	Incarnation uint64   `json:"incarnation"`
 	Engine      string   `json:"engine,omitempty"`
@@ -45,17 +46,18 @@ type gaugeView struct {
 }
 
 func workers(g Gateway, f Workers, now time.Time) []workerView {
-	inFlight, queued := map[string]int{}, map[string]int{}
+	inFlight, queued, pauses := map[string]int{}, map[string]int{}, map[string]time.Duration{}
 	for _, p := range g.Pools() {
 		for _, m := range p.Loads() {
 			inFlight[m.ID] = max(inFlight[m.ID], m.Load.InFlight)
 			queued[m.ID] = max(queued[m.ID], m.Load.QueuedTokens)
+			pauses[m.ID] = max(pauses[m.ID], p.PausedFor(m.ID))
 		}
 	}
 	out := []workerView{}
 	for _, s := range f.Workers() {
 		v := workerView{
-			ID: s.ID, URL: s.URL, Up: s.Up, Draining: s.Draining, Starting: s.Starting, Breaker: s.Breaker, Openings: s.Openings, Trouble: s.Trouble, Incarnation: s.Incarnation, Engine: s.Engine,
+			ID: s.ID, URL: s.URL, Up: s.Up, Draining: s.Draining, Starting: s.Starting, Breaker: s.Breaker, Openings: s.Openings, PausesFor: pauses[s.ID].Seconds(), Trouble: s.Trouble, Incarnation: s.Incarnation, Engine: s.Engine,
 			Models: append([]string{}, s.Models...), Adapters: s.Adapters, ListError: s.List,
 			InFlight: inFlight[s.ID], QueuedTokens: queued[s.ID],
 			Running: gauge(s.Running, now), Waiting: gauge(s.Waiting, now), KVUsed: gauge(s.KVUsed, now), KVTokens: s.KVTokens,

@@ -12,6 +12,7 @@
 package config
 
 import (
+	"reflect"
 	"time"
 
 	"gatewayd/pkg/plugin/ref"
@@ -41,6 +42,14 @@ type Config struct {
 	Headers     Headers           `yaml:"headers" doc:"HTTP headers with a meaning"`
 	Record      Record            `yaml:"record" doc:"traffic written down for benchlab, without any text of a prompt"`
 	Log         Log               `yaml:"log" doc:"the log on standard error"`
+}
+
+// Same reports whether two configurations differ in nothing, the files that LoadFile
+// read with them included.
+func (c Config) Same(o Config) bool {
+	a, b := c.TLS, o.TLS
+	c.TLS, o.TLS = TLS{}, TLS{}
+	return a.same(b) && reflect.DeepEqual(c, o)
 }
 
 // Zone is a zone of an electricity grid.

@@ -1,11 +1,13 @@
 package config
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 )
 
 // TLS says which connections are encrypted, and how.
@@ -19,6 +21,24 @@ type TLS struct {
 	// WorkerCAs are the system's certificates and those that LoadFile found in
 	// WorkerCAFile, nil for the system's alone.
 	WorkerCAs *x509.CertPool
+}
+
+// Files returns the files that are named.
+func (t TLS) Files() []string {
+	return slices.DeleteFunc([]string{t.CertFile, t.KeyFile, t.WorkerCAFile}, func(file string) bool { return file == "" })
+}
+
+// same reports whether the files are the same and held the same.
+func (t TLS) same(o TLS) bool {
+	return slices.Equal(t.Files(), o.Files()) && slices.EqualFunc(t.chain(), o.chain(), bytes.Equal) && t.WorkerCAs.Equal(o.WorkerCAs)
+}
+
+// chain returns the certificates of the API, which belong to one key.
+func (t TLS) chain() [][]byte {
+	if t.Certificate == nil {
+		return nil
+	}
+	return t.Certificate.Certificate
 }
 
 // check notes half a pair.

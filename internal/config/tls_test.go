@@ -61,6 +61,21 @@ func TestTLSFiles(t *testing.T) {
 	if shown := fmt.Sprintf("%v %+v", c, c.TLS); strings.Contains(shown, "PrivateKey") {
 		t.Errorf("the key is shown: %s", shown)
 	}
+	again, err := load("cert_file: cert.pem, key_file: key.pem, worker_ca_file: cert.pem")
+	if err != nil || !again.Same(c) || len(c.TLS.Files()) != 3 {
+		t.Errorf("read twice, it differs: %v", err)
+	}
+	certificate(t, folder)
+	for _, settings := range []string{"cert_file: cert.pem, key_file: key.pem", "worker_ca_file: cert.pem"} {
+		before, err := load(settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		certificate(t, folder)
+		if after, err := load(settings); err != nil || after.Same(before) {
+			t.Errorf("%s: another certificate makes no difference: %v", settings, err)
+		}
+	}
 	for settings, at := range map[string]string{
 		"cert_file: no.pem, key_file: key.pem":    "tls.cert_file: read the certificate and its key: open ",
 		"cert_file: cert.pem, key_file: cert.pem": "tls.cert_file: read the certificate and its key: tls: ",

@@ -89,14 +89,15 @@ func New(specs []Spec, o Options) (*Fleet, error) {
 	if f.began = now(); o.From != nil {
 		f.began = o.From.began
 	}
-	f.setting.Lock() // a drain waits until the workers are there
+	f.setting.Lock() // a drain or a registration waits until the workers are there
 	heirs, log := o.From.heirs(f), journal{log: o.Logger}
 	log.know(heirs)
 	f.finds, f.registered = o.From.found()
 	f.options.From = nil // it may be forgotten
 	f.workers.Store(&heirs)
+	err := f.put(specs)
 	f.setting.Unlock()
-	if err := f.Set(specs); err != nil {
+	if err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -126,25 +127,33 @@ func (f *Fleet) Set(specs []Spec) error {
 	f.setting.Lock()
 	defer f.setting.Unlock()
 	if f.ctx.Err() != nil {
-		return errors.New("the fleet is closed")
+		return errClosed
 	}
+	return f.put(specs)
+}
+
+var errClosed = errors.New("the fleet is closed")
+
+// put is Set with the lock held.
+func (f *Fleet) put(specs []Spec) error {
 	f.set = slices.Clone(specs)
 	left := f.merge()
-	if left[1] != nil {
-		f.options.Logger.Warn("a registered worker is left out", "error", strings.ReplaceAll(left[1].Error(), "\n", "; "))
-	}
+	f.tellLeft(left[1])
 	return left[0]
+}
+
+// tellLeft logs which registered workers are left out, if any are.
+func (f *Fleet) tellLeft(err error) {
+	if err != nil {
+		f.options.Logger.Warn("a registered worker is left out", "error", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
 }
 
 // merge puts the workers that are named, registered and found into force, and
 // returns what was left out of those that are named and of those that are
 // registered. The lock is held.
 func (f *Fleet) merge() (left [2]error) {
-	var registered []Spec
-	for _, r := range f.registered {
-		registered = append(registered, r.specs...)
-	}
-	origins := [][]Spec{f.set, registered}
+	origins := [][]Spec{f.set, specsOf(f.registered)}
 	for _, found := range f.finds {
 		origins = append(origins, found.specs)
 	}

@@ -28,7 +28,7 @@ func (w *worker) heir() *worker {
 	h.ramp, h.drained = w.ramp, w.drained
 	h.listing, h.relist = w.listing, w.relist
 	h.sample, h.gauges, h.kvTokens, h.metrics = w.sample, w.gauges, w.kvTokens, w.metrics
-	h.trouble, h.scraped, h.unlisted = w.trouble, w.scraped, w.unlisted
+	h.trouble, h.scraped, h.large, h.unlisted = w.trouble, w.scraped, w.large, w.unlisted
 	return h
 }
 

@@ -13,7 +13,7 @@ import (
 func (w *worker) sampled(s Sample, now router.Time) bool {
 	return w.update(func() {
 		w.identified(s.Start, s.Work())
-		w.sample, w.scraped = s.since(w.sample), nil
+		w.sample, w.scraped, w.large = s.since(w.sample), nil, 0
 		see(&w.gauges.Running, s.Running, now)
 		see(&w.gauges.Waiting, s.Waiting, now)
 		see(&w.gauges.KVUsed, s.KVUsed, now)
@@ -41,6 +41,15 @@ func (w *worker) unsampled(err error) (news bool) {
 	news = w.scraped == nil
 	w.scraped = err
 	return news
+}
+
+// tooLarge takes in that the metrics were too large to be read, and returns how often
+// in a row they were.
+func (w *worker) tooLarge() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.large++
+	return w.large
 }
 
 // nameless takes in that a healthy worker does not say who it is.

@@ -3,6 +3,7 @@ package fleet
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -68,6 +69,32 @@ func TestNoMetrics(t *testing.T) {
 		pass(unmetered * defaults.Probe.MetricsInterval)
 		expect(t, "loads", loads(f, "llama"), "[w 3 0 ?]")
 		expect(t, "engine", f.Workers()[0].Engine, "llamacpp")
+	})
+}
+
+// TestLargeMetrics: metrics that are too large are read more and more rarely, the
+// status says why and when they will be again, and once they are small they are seen.
+func TestLargeMetrics(t *testing.T) {
+	s := vllm("llama")
+	small, large := s.body[metricsPath], strings.Repeat("# a comment\n", maxMetrics/12+1)
+	within(t, world{"w": s}, []Spec{spec("w")}, func(t *testing.T, f *Fleet) {
+		pass(10 * time.Second)
+		s.set(func(s *server) { s.body[metricsPath] = large })
+		before := s.requests(metricsPath)
+		pass(10 * time.Minute)
+		if n := s.requests(metricsPath) - before; n < 6 || n > 11 {
+			t.Errorf("%d readings in 10 min", n)
+		}
+		wait := defaults.Probe.MetricsInterval << longWait
+		expect(t, "the reason", f.Workers()[0].Metrics, fmt.Sprintf("GET /metrics: metrics are larger than %d bytes; they are read again in %v", maxMetrics, wait))
+		expect(t, "pool", pool(f, "llama"), "w")
+		s.set(func(s *server) { s.body[metricsPath] = small })
+		pass(wait)
+		expect(t, "loads", loads(f, "llama"), "[w 1 2 0.5]")
+		expect(t, "the reason", f.Workers()[0].Metrics, "")
+		s.set(func(s *server) { s.body[metricsPath] = large })
+		pass(2 * defaults.Probe.MetricsInterval)
+		expect(t, "again", f.Workers()[0].Metrics, fmt.Sprintf("GET /metrics: metrics are larger than %d bytes; they are read again in %v", maxMetrics, 2*defaults.Probe.MetricsInterval))
 	})
 }
 

@@ -13,6 +13,9 @@ import (
 // maxMetrics bounds one reading of metrics in bytes, decompressed.
 const maxMetrics = 16 << 20
 
+// errLarge is of metrics that are not read to their end.
+var errLarge = errors.New("metrics are larger")
+
 // maxLine bounds one line of metrics in bytes; longer ones are skipped.
 const maxLine = 32 << 10
 
@@ -44,7 +47,7 @@ func parse(r io.Reader, limit int64, rank string) (Sample, error) {
 			s.line(line)
 		}
 		if limited.N <= 0 {
-			return Sample{}, fmt.Errorf("metrics are larger than %d bytes", limit)
+			return Sample{}, fmt.Errorf("%w than %d bytes", errLarge, limit)
 		}
 		if err == io.EOF && s.others != "" && !s.own {
 			return Sample{}, fmt.Errorf("the metrics tell of data-parallel rank %.20q and not of rank %s: check the worker's ranks", s.others, rank)

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -103,8 +104,13 @@ func (f *Fleet) readModels(ctx context.Context, w *worker) time.Duration {
 	return spread(p.ModelsInterval)
 }
 
-// unmetered is how many intervals to wait when a worker has no metrics.
-const unmetered = 15
+// unmetered is how many intervals to wait when a worker has no metrics. When they are
+// too large to be read, which takes the time of both all the same, it is twice as many
+// with each reading, from 2 to 2^longWait.
+const (
+	unmetered = 15
+	longWait  = 6
+)
 
 // readMetrics reads a worker's metrics once and returns when to do it again.
 func (f *Fleet) readMetrics(ctx context.Context, w *worker) time.Duration {
@@ -123,14 +129,19 @@ func (f *Fleet) readMetrics(ctx context.Context, w *worker) time.Duration {
 		}
 		return spread(p.MetricsInterval)
 	}
+	delay := spread(p.MetricsInterval)
+	var status statusError
+	switch {
+	case errors.As(err, &status):
+		delay = unmetered * p.MetricsInterval
+	case errors.Is(err, errLarge):
+		delay = p.MetricsInterval << min(w.tooLarge(), longWait)
+		err = fmt.Errorf("%w; they are read again in %v", err, delay)
+	}
 	if w.unsampled(err) {
 		f.options.Logger.Info("worker's metrics cannot be read; its load is known from this gateway's requests", "worker", spec.Worker.ID, "error", err)
 	}
-	var status statusError
-	if errors.As(err, &status) {
-		return unmetered * p.MetricsInterval
-	}
-	return spread(p.MetricsInterval)
+	return delay
 }
 
 // spread varies an interval by a tenth, so that workers are not all asked at

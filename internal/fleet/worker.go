@@ -29,6 +29,7 @@ type worker struct {
 	metrics  string // path of its metrics
 	trouble  string // why it is not up, "" if it is
 	scraped  error  // of the last reading of metrics, nil before the first
+	large    int    // readings of metrics in a row that were too large
 	unlisted error  // of the last reading of the model list while up
 
 	// recheck, relook and rescrape wake the goroutines that watch it.

@@ -59,6 +59,16 @@ func (a *Assignment) Retry(ctx context.Context) error {
 	return nil
 }
 
+// Pause reports that the worker refused the request because it has too much to do, and
+// for how long it asks to be left alone, 0 if it does not say. Retry or Finish follows.
+func (a *Assignment) Pause(asked time.Duration) {
+	a.pool.with(func(c *router.Core, now router.Time) router.Step {
+		c.Pause(now, a.step.Ticket, asked)
+		return router.Step{}
+	})
+	a.pool.cfg.Telemetry.Metrics.Worker(a.step.Worker.ID).Paused()
+}
+
 // FirstToken reports that the worker's first token came.
 func (a *Assignment) FirstToken() {
 	a.echo.firstToken()

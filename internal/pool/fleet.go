@@ -70,6 +70,14 @@ func (p *Pool) Loads() []router.Member {
 	return p.core.Loads(p.now())
 }
 
+// PausedFor returns how long a worker is still left alone because it had too much to
+// do; 0 if it is not.
+func (p *Pool) PausedFor(worker string) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.core.PausedFor(p.now(), worker)
+}
+
 // Peers returns the names of the gateways whose figures are in use.
 func (p *Pool) Peers() []string {
 	p.mu.Lock()

@@ -126,7 +126,7 @@ func (m *Metrics) Retried() { m.retries.Inc() }
 func (m *Metrics) RetryDenied() { m.denied.Inc() }
 
 // Refused records that no worker was given to a request.
-func (m *Metrics) Refused(c router.RefusalCode) { m.refusals.of(min(c, router.NoAttempt+1)).Inc() }
+func (m *Metrics) Refused(c router.RefusalCode) { m.refusals.of(min(c, router.Paused+1)).Inc() }
 
 // Overhead records the gateway's own time in one stage of a request.
 func (m *Metrics) Overhead(s Stage, d time.Duration) {
@@ -149,7 +149,7 @@ func outcomeName(o router.Outcome) string {
 }
 
 func refusalName(c router.RefusalCode) string {
-	if c < router.NoWorker || c > router.NoAttempt {
+	if c < router.NoWorker || c > router.Paused {
 		return Other
 	}
 	return c.String()

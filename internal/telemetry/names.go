@@ -106,6 +106,7 @@ const (
 	MetricWorkerUp       = "gatewayd_worker_up"
 	MetricWorkerLoadAge  = "gatewayd_worker_load_age_seconds"
 	MetricWorkerOpenings = "gatewayd_worker_breaker_openings_total"
+	MetricWorkerPauses   = "gatewayd_worker_pauses_total"
 	MetricWorkerRunning  = "gatewayd_worker_running_requests"
 	MetricWorkerWaiting  = "gatewayd_worker_waiting_requests"
 	MetricWorkerKV       = "gatewayd_worker_kv_used_ratio"

@@ -51,7 +51,7 @@ type WorkerMetrics struct {
 	input, cached, output prometheus.Counter
 	guessedIn, guessedOut prometheus.Counter
 
-	openings prometheus.Counter
+	openings, pauses prometheus.Counter
 
 	// These have a series only once their figure is known.
 	running, waiting, kv *prometheus.GaugeVec
@@ -76,7 +76,8 @@ func newWorkers(r *registry) workers {
 	loadAge := r.age(MetricWorkerLoadAge, "Time since a worker's load was last read.", time.Now, labelWorker)
 	w := workers{loadAge: loadAge}
 	openings := r.counter(MetricWorkerOpenings, "Times that a worker was taken out of rotation because its requests failed.", labelWorker)
-	w.families = append(w.families, attempts, inFlight, up, openings, running, waiting, kv, tokens, joules)
+	pauses := r.counter(MetricWorkerPauses, "Requests that a worker refused because it had too much to do (status 429), each of which lets it pause.", labelWorker)
+	w.families = append(w.families, attempts, inFlight, up, openings, pauses, running, waiting, kv, tokens, joules)
 	w.handles = newMemo(func(id string) *WorkerMetrics {
 		h := &WorkerMetrics{
 			id:        id,
@@ -85,6 +86,7 @@ func newWorkers(r *registry) workers {
 			input:     tokens.WithLabelValues(id, "input"),
 			cached:    tokens.WithLabelValues(id, "cached"),
 			openings:  openings.WithLabelValues(id),
+			pauses:    pauses.WithLabelValues(id),
 			output:    tokens.WithLabelValues(id, "output"),
 			guessedIn: tokens.WithLabelValues(id, "input_estimated"), guessedOut: tokens.WithLabelValues(id, "output_estimated"),
 			running: running, waiting: waiting, kv: kv, joules: joules, loadAge: loadAge,
@@ -139,6 +141,9 @@ func (w *WorkerMetrics) Opened(times uint64) {
 	}
 	w.opened = times
 }
+
+// Paused records that the worker refused a request because it had too much to do.
+func (w *WorkerMetrics) Paused() { w.pauses.Inc() }
 
 // Used records the tokens and the energy that the worker reported for a
 // request; unknown figures are not recorded.
