@@ -10,18 +10,21 @@ package daemon
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/hex"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"gatewayd/internal/admin"
 	"gatewayd/internal/config"
+	"gatewayd/internal/downstream"
 	"gatewayd/internal/gateway"
 	"gatewayd/internal/pool"
 	"gatewayd/internal/record"
@@ -43,8 +46,8 @@ type Options struct {
 	Store state.Store
 	// Load reads the configuration anew for Reload; nil: it stays Config.
 	Load func() (config.Config, error)
-	// File is watched, and its changes are reloaded; "" watches none. Text is what
-	// it held when Config was read.
+	// File is watched with the certificates that Config names, and changes are
+	// reloaded; "" watches none. Text is what File held when Config was read.
 	File string
 	Text []byte
 }
@@ -60,8 +63,11 @@ type Daemon struct {
 	recorder  *record.Recorder // nil if traffic is not written down
 	token     config.Secret    // of the admin listener
 
-	changing sync.Mutex        // held while another configuration comes into force
-	swapped  map[string]string // executables by strategy, by Swap
+	certificate atomic.Pointer[tls.Certificate] // of the API; nil if it has no TLS
+
+	changing    sync.Mutex        // held while another configuration comes into force
+	swapped     map[string]string // executables by strategy, by Swap
+	registering sync.Mutex        // held while a worker is registered or removed
 
 	mu       sync.Mutex
 	now      *generation
@@ -69,7 +75,8 @@ type Daemon struct {
 	refused  string        // why the newest configuration is not in force
 	retiring sync.WaitGroup
 
-	api, admin         *http.Server
+	api                *downstream.Server
+	admin              *http.Server
 	apiAddr, adminAddr net.Addr
 	failed             chan error
 	life               context.Context // ends when Shutdown begins
@@ -92,6 +99,7 @@ func (e *SettingsError) Unwrap() []error { return []error{e.Err, admin.ErrRefuse
 // to blame, and with ctx's error if that ends before the strategies have started.
 func Start(ctx context.Context, o Options) (_ *Daemon, err error) {
 	d := &Daemon{o: o, log: o.Logger, name: name(), seed: seed(o.Config.Seed), swapped: map[string]string{}, failed: make(chan error, 2)}
+	d.certificate.Store(o.Config.TLS.Certificate)
 	d.life, d.die = context.WithCancel(context.Background())
 	undo := []func(){d.die}
 	defer func() {

@@ -296,8 +296,8 @@ func TestSlowHeads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	served := make(chan error)
-	go func() { served <- s.Serve(l) }()
+	api, ended := served(s), make(chan error)
+	go func() { ended <- api.Serve(l) }()
 	slow := make(chan error)
 	for range 100 {
 		go func() {
@@ -323,8 +323,8 @@ func TestSlowHeads(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	s.Close()
-	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+	api.Close()
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
 		t.Error(err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -122,7 +121,7 @@ func (d *Daemon) change(ctx context.Context, c config.Config, swapped map[string
 		return &SettingsError{err}
 	}
 	same := slices.EqualFunc(chain, old.chain, sameProcess)
-	if same && forced == "" && reflect.DeepEqual(c, old.config) {
+	if same && forced == "" && c.Same(old.config) {
 		d.log.Info("the configuration has not changed", "number", old.number)
 		return nil
 	}
@@ -154,6 +153,7 @@ func (d *Daemon) turn(g, old *generation) {
 	defer d.mu.Unlock()
 	g.number = old.number + 1
 	d.now, d.before = g, append(d.before, old)
+	d.certificate.Store(g.config.TLS.Certificate)
 	d.telemetry.Metrics.SetDraining(len(d.before))
 }
 
@@ -166,7 +166,7 @@ func changeable(a, b config.Config) error {
 		{"listen", a.Listen == b.Listen},
 		{"admin_listen", a.AdminListen == b.AdminListen},
 		{"admin_token_file", a.AdminToken == b.AdminToken},
-		{"tls", a.TLS.CertFile == b.TLS.CertFile && a.TLS.KeyFile == b.TLS.KeyFile},
+		{"whether the API has TLS", (a.TLS.CertFile == "") == (b.TLS.CertFile == "")},
 		{"limits.header_bytes", a.Limits.HeaderBytes == b.Limits.HeaderBytes},
 		{"state.redis", a.State.Redis.Reveal() == b.State.Redis.Reveal()},
 		{"state.namespace", a.State.Namespace == b.State.Namespace},

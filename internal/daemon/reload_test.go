@@ -320,16 +320,16 @@ func TestUnchangeable(t *testing.T) {
 	s := &source{now: settings(holding(t, nil))}
 	d := startFrom(t, s)
 	for name, change := range map[string]func(*config.Config){
-		"listen":              func(c *config.Config) { c.Listen = "127.0.0.1:1" },
-		"admin_listen":        func(c *config.Config) { c.AdminListen = "" },
-		"admin_token_file":    func(c *config.Config) { c.AdminToken = "x" },
-		"tls":                 func(c *config.Config) { c.TLS.CertFile = "x" },
-		"limits.header_bytes": func(c *config.Config) { c.Limits.HeaderBytes++ },
-		"state.redis":         func(c *config.Config) { c.State.Redis = config.NewSecret("redis://h") },
-		"state.namespace":     func(c *config.Config) { c.State.Namespace = "x" },
-		"seed":                func(c *config.Config) { c.Seed++ },
-		"record":              func(c *config.Config) { c.Record.File = "x" },
-		"log.format":          func(c *config.Config) { c.Log.Format = "json" },
+		"listen":                  func(c *config.Config) { c.Listen = "127.0.0.1:1" },
+		"admin_listen":            func(c *config.Config) { c.AdminListen = "" },
+		"admin_token_file":        func(c *config.Config) { c.AdminToken = "x" },
+		"whether the API has TLS": func(c *config.Config) { c.TLS.CertFile = "x" },
+		"limits.header_bytes":     func(c *config.Config) { c.Limits.HeaderBytes++ },
+		"state.redis":             func(c *config.Config) { c.State.Redis = config.NewSecret("redis://h") },
+		"state.namespace":         func(c *config.Config) { c.State.Namespace = "x" },
+		"seed":                    func(c *config.Config) { c.Seed++ },
+		"record":                  func(c *config.Config) { c.Record.File = "x" },
+		"log.format":              func(c *config.Config) { c.Log.Format = "json" },
 	} {
 		other := settings()
 		other.Workers = s.now.Workers

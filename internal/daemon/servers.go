@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"gatewayd/internal/admin"
+	"gatewayd/internal/downstream"
 	"gatewayd/internal/gateway"
 )
 
@@ -24,16 +25,13 @@ func (d *Daemon) serve(api, adminListener net.Listener) {
 	if d.o.File != "" {
 		d.running.Go(func() { d.watch(d.life, d.o.File) })
 	}
-	d.api = d.apiServer()
-	start := func(s *http.Server, l net.Listener) {
+	d.api = served(d.apiServer())
+	start := func(s interface{ Serve(net.Listener) error }, l net.Listener) {
 		go func() {
 			if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 				d.failed <- err
 			}
 		}()
-	}
-	if d.api.TLSConfig != nil {
-		api = tls.NewListener(api, d.api.TLSConfig)
 	}
 	start(d.api, api)
 	if adminListener != nil {
@@ -62,7 +60,16 @@ func (d *Daemon) apiServer() *http.Server {
 		Handler: d, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ErrorLog: d.errorLog(),
 	}
 	gateway.Serves(s, d.o.Config)
+	if s.TLSConfig != nil {
+		s.TLSConfig.Certificates = nil
+		s.TLSConfig.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return d.certificate.Load(), nil }
+	}
 	return s
+}
+
+// served has plain HTTP/1.1 served on connections of our own, and the rest by s.
+func served(s *http.Server) *downstream.Server {
+	return downstream.New(downstream.Options{Base: s, Refuse: gateway.Refuse})
 }
 
 // errorLog takes what the servers have to say: that connections cannot be

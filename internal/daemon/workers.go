@@ -24,10 +24,11 @@ func (d *Daemon) Sources() []fleet.SourceStatus {
 
 // Register adds a worker that the configuration does not name, until it is removed
 // or the gateway ends. It fails with admin.ErrRefused on one that check would
-// refuse and at an address that discovery.register does not admit.
+// refuse and at an address that discovery.register does not admit. A change of the
+// configuration that is under way takes the worker over.
 func (d *Daemon) Register(w config.Worker) error {
-	d.changing.Lock()
-	defer d.changing.Unlock()
+	d.registering.Lock()
+	defer d.registering.Unlock()
 	now, _ := d.generations()
 	c := now.config
 	if err := c.Fits([]config.Worker{w}); err != nil {
@@ -51,10 +52,10 @@ func (d *Daemon) Register(w config.Worker) error {
 	return nil
 }
 
-// Remove forgets a worker that was registered.
+// Remove forgets a worker that was registered, likewise.
 func (d *Daemon) Remove(id string) error {
-	d.changing.Lock()
-	defer d.changing.Unlock()
+	d.registering.Lock()
+	defer d.registering.Unlock()
 	now, _ := d.generations()
 	if !now.fleet.Remove(id) {
 		return fmt.Errorf("%w: no worker %.100q was registered; others leave with the configuration or with where they were found", admin.ErrRefused, id)

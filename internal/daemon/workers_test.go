@@ -3,10 +3,12 @@ package daemon
 import (
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"gatewayd/internal/admin"
 	"gatewayd/internal/config"
@@ -86,4 +88,50 @@ func TestWorkersComeAndGo(t *testing.T) {
 	if err, other := d.Remove(host), d.Drain("none", true); !errors.Is(err, admin.ErrRefused) || !errors.Is(other, admin.ErrRefused) {
 		t.Errorf("what is not registered: %v; what is not there: %v", err, other)
 	}
+}
+
+// Workers come and go while a reload is tried, which takes them over.
+func TestWorkersComeAndGoDuringAReload(t *testing.T) {
+	asked, release := make(chan struct{}, 1), make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case asked <- struct{}{}:
+		default:
+		}
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(slow.Close)
+	c := settings()
+	c.Workers = []config.Worker{{URL: holding(t, nil), ID: "first"}}
+	c.Discovery.Register = []string{"127.0.0.0/8"}
+	c.Plugins.StartTimeout, c.Probe.Timeout = time.Hour, time.Hour
+	settings := &source{now: c}
+	d := startFrom(t, settings)
+	if err := d.Register(config.Worker{URL: holding(t, nil), ID: "before"}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the registered worker", func() bool { return up(d) == "before first" })
+	c.Workers = append(c.Workers, config.Worker{URL: slow.URL, ID: "slow"})
+	settings.set(c)
+	reloaded := make(chan error, 1)
+	go func() { reloaded <- d.Reload(t.Context()) }()
+	<-asked
+	if err := d.Register(config.Worker{URL: holding(t, nil), ID: "while"}); err != nil {
+		t.Error(err)
+	}
+	if err := d.Remove("before"); err != nil {
+		t.Error(err)
+	}
+	until(t, "the worker that came while the reload is tried", func() bool { return up(d) == "first while" })
+	if n := d.Config().Number; n != 1 {
+		t.Errorf("the reload was not under way any more: configuration %d is in force", n)
+	}
+	close(release)
+	if err := <-reloaded; err != nil || d.Config().Number != 2 {
+		t.Fatal(err, d.Config())
+	}
+	until(t, "it in the next configuration", func() bool { return up(d) == "first while" })
 }

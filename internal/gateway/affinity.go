@@ -38,7 +38,7 @@ const partBytes = 2 << 10
 // of the canonical text (tools; then role, NUL, text parts, in order), so equal
 // hashes mean equal prefixes. model is the name that aliases stand for; adapter
 // keeps requests for different adapters apart.
-func affinityOf(op *operation, p peeked, model, adapter string, headers http.Header, sessionHeaders []string) affinity {
+func affinityOf(op *operation, p peeked, model, adapter string, headers http.Header, sessions []sessionField) affinity {
 	seed := xxhash.Sum64String(model + "\x00" + adapter)
 	t := canonical{doc: &p.doc}
 	t.digest.ResetWithSeed(seed)
@@ -47,8 +47,14 @@ func affinityOf(op *operation, p peeked, model, adapter string, headers http.Hea
 		long += len(v.Raw)
 	}
 	t.blocks = make([]uint64, 0, min(long/blockBytes+1, maxBlocks))
-	for i, name := range append(op.context[:len(op.context):len(op.context)], op.prompt...) {
-		switch v := p.fields[i]; {
+	for i, v := range p.fields {
+		var name string
+		if i < len(op.context) {
+			name = op.context[i]
+		} else {
+			name = op.prompt[i-len(op.context)]
+		}
+		switch {
 		case name == "tools":
 			t.write(v.Raw)
 		case i < len(op.context):
@@ -67,12 +73,14 @@ func affinityOf(op *operation, p peeked, model, adapter string, headers http.Hea
 	if op.light {
 		a.blocks, a.bytes = nil, 0
 	}
-	switch explicit := explicitKey(p, headers, sessionHeaders); {
-	case explicit != "":
-		d := xxhash.NewWithSeed(seed)
+	if kind, explicit := explicitKey(p, headers, sessions); explicit != "" {
+		var d xxhash.Digest
+		d.ResetWithSeed(seed)
+		d.WriteString(kind)
+		d.WriteString("\x00")
 		d.WriteString(explicit)
 		a.key = d.Sum64()
-	default:
+	} else {
 		t.begun()
 		a.key = t.start
 	}
@@ -96,19 +104,17 @@ func isConversation(doc *scan.Document, name string, v scan.Value) bool {
 	return items
 }
 
-func explicitKey(p peeked, headers http.Header, names []string) string {
-	for _, name := range names {
-		if v := headers.Get(name); v != "" {
-			return name + "\x00" + v
+// explicitKey returns what the client calls its session, and where it says so.
+func explicitKey(p peeked, headers http.Header, fields []sessionField) (kind, key string) {
+	for _, f := range fields {
+		if v := headers[f.canonical]; len(v) > 0 && v[0] != "" {
+			return f.name, v[0]
 		}
 	}
 	if p.cacheKey != "" {
-		return "prompt_cache_key\x00" + p.cacheKey
+		return "prompt_cache_key", p.cacheKey
 	}
-	if p.user != "" {
-		return "user\x00" + p.user
-	}
-	return ""
+	return "user", p.user
 }
 
 // canonical hashes a prompt's text as it is walked. Of text that comes in pieces it

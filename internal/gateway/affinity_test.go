@@ -19,7 +19,7 @@ func affine(t *testing.T, op *operation, body string, header ...string) affinity
 	for i := 0; i < len(header); i += 2 {
 		h.Set(header[i], header[i+1])
 	}
-	return affinityOf(op, p, p.model, "", h, []string{"x-session-id", "X-Conversation"})
+	return affinityOf(op, p, p.model, "", h, sessionFields([]string{"x-session-id", "X-Conversation"}))
 }
 
 func chatBody(messages string, fields ...string) string {

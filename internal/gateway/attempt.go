@@ -53,8 +53,13 @@ func (x *exchange) try(ctx context.Context, a *pool.Assignment) try {
 	if !ok {
 		return try{retry: true, failure: upstreamError("worker_gone", "the worker has left the fleet", http.StatusBadGateway)}
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	s := &sending{member: member, header: x.outgoing(a, member), watch: &watch{cancel: cancel}}
+	cancel := x.stop // where no time limit of the attempt's own can end before its answer begins
+	var over context.CancelCauseFunc
+	if x.peeked.stream {
+		ctx, cancel = context.WithCancelCause(ctx)
+		over = cancel
+	}
+	s := &sending{x: x, member: member, header: x.outgoing(a, member), watch: watch{cancel: cancel}}
 	defer s.watch.stop()
 	began := time.Now()
 	ctx, span := x.telemetry.StartAttempt(ctx, x.describe(a, member), s.header)
@@ -66,8 +71,10 @@ func (x *exchange) try(ctx context.Context, a *pool.Assignment) try {
 		t = x.unanswered(ctx, err)
 	case retryable(resp.StatusCode):
 		s.watch.stop()
-		t = try{retry: true, held: resp, cancel: cancel, failure: upstreamError("worker_unavailable", "the worker answered "+resp.Status, resp.StatusCode)}
-		t.refused = resp.StatusCode == http.StatusTooManyRequests
+		t = try{retry: true, held: resp, cancel: over, failure: upstreamError("worker_unavailable", "the worker answered "+resp.Status, resp.StatusCode)}
+		if t.refused = resp.StatusCode == http.StatusTooManyRequests; t.refused {
+			x.paused(a, resp.Header)
+		}
 		t.result = telemetry.AttemptResult{Status: resp.StatusCode, Outcome: telemetry.AttemptStatus, ErrorType: strconv.Itoa(resp.StatusCode)}
 		t.says, t.speaks = fleet.Broken, !t.refused
 	case !final(resp.StatusCode):
@@ -79,8 +86,8 @@ func (x *exchange) try(ctx context.Context, a *pool.Assignment) try {
 		t = x.relay(ctx, s, a, resp)
 	}
 	x.conclude(t, member.ID, time.Since(began), span)
-	if t.held == nil {
-		cancel(nil)
+	if t.held == nil && over != nil {
+		over(nil)
 	}
 	return t
 }
@@ -108,7 +115,7 @@ const headerRoom = 4
 // outgoing returns the header fields that the worker gets.
 func (x *exchange) outgoing(a *pool.Assignment, member fleet.Member) http.Header {
 	header := forward(make(http.Header, len(x.r.Header)+headerRoom), x.r.Header, true)
-	header.Set("X-Request-Id", x.id)
+	header["X-Request-Id"] = x.w.Header()["X-Request-Id"]
 	if _, ok := header["User-Agent"]; !ok {
 		header["User-Agent"] = nil // none, instead of the transport's own
 	}

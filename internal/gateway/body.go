@@ -70,7 +70,7 @@ func (x *exchange) readBody() (string, *apiError) {
 		}
 		switch {
 		case err == io.EOF:
-			_ = x.control.SetReadDeadline(time.Time{})
+			_ = x.w.control.SetReadDeadline(time.Time{})
 			return unsafe.String(unsafe.SliceData(text), len(text)), nil // nobody writes to it any more
 		case err != nil:
 			return "", unread(err, limit)
@@ -89,7 +89,7 @@ func (x *exchange) hurry(sofar int) {
 	if total := x.start.Add(x.cfg.Timeouts.Total); deadline.After(total) {
 		deadline = total
 	}
-	_ = x.control.SetReadDeadline(deadline)
+	_ = x.w.control.SetReadDeadline(deadline)
 }
 
 // encoding refuses encoded bodies: their true size is unknown.

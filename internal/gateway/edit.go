@@ -39,7 +39,7 @@ func (x *exchange) pieces(m fleet.Member) []string {
 		return nil // it was let go
 	}
 	var named edit
-	if name := m.NameOf(x.model); name != x.peeked.model {
+	if name := m.NameOf(x.model); x.peeked.model != "" && name != x.peeked.model {
 		named = x.peeked.named
 		named.with = name
 		if !x.op.form {

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"encoding/json"
-	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -54,20 +53,22 @@ func (e *apiError) write(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	if e.retryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(e.retryAfter.Seconds()))))
+		h.Set("Retry-After", strconv.Itoa(seconds(e.retryAfter)))
 	}
 	if e.last {
 		h.Set("Connection", "close")
 	}
+	body := append(e.body(), '\n')
+	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(e.status)
-	w.Write(append(e.body(), '\n'))
+	w.Write(body)
 }
 
 // fromRefusal turns a pool's refusal into an answer for the client.
 func fromRefusal(r router.Refusal) *apiError {
 	e := &apiError{status: http.StatusServiceUnavailable, kind: "server_error", code: r.Code.String(), message: r.Reason, retryAfter: r.RetryAfter}
 	switch r.Code {
-	case router.QueueFull, router.ByStrategy:
+	case router.QueueFull, router.ByStrategy, router.Paused:
 		e.status, e.kind = http.StatusTooManyRequests, "rate_limit_error"
 	case router.NoAttempt:
 		e.status = http.StatusBadGateway

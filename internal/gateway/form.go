@@ -108,10 +108,11 @@ func nextMark(text, mark string, from int) (end, next int, last, ok bool) {
 	}
 }
 
-// partName reads the header of a part.
+// partName reads the header of a part, whose lines end as RFC 2046 says: by others
+// readers would differ about where it ends.
 func partName(head string) (name string, file bool, wrong *apiError) {
 	header, err := textproto.NewReader(bufio.NewReader(strings.NewReader(head))).ReadMIMEHeader()
-	if err != nil {
+	if err != nil || strings.Count(head, "\n") != strings.Count(head, "\r\n") {
 		return "", false, badRequest("", "a part of the form has a header that cannot be read")
 	}
 	kind, params, err := mime.ParseMediaType(header.Get("Content-Disposition"))

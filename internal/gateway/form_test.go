@@ -48,19 +48,20 @@ func TestWrongForms(t *testing.T) {
 		kind, body, says string
 		status           int
 	}{
-		"no form":       {"application/json", hello, "multipart/form-data", 415},
-		"no type":       {"", hello, "multipart/form-data", 415},
-		"no boundary":   {"multipart/form-data", model, "boundary", 415},
-		"empty":         {formType, "", "boundary", 400},
-		"no end":        {formType, model + file, "boundary", 400},
-		"no model":      {formType, file + "--b--", "model", 400},
-		"no file":       {formType, model + "--b--", "file", 400},
-		"no name":       {formType, "--b\r\nContent-Disposition: form-data\r\n\r\nm\r\n--b--", "name", 400},
-		"no header":     {formType, "--b\r\nm\r\n--b--", "header", 400},
-		"broken header": {formType, "--b\r\n\x00: \xff\r\n\r\nm\r\n--b--", "header", 400},
-		"long header":   {formType, "--b\r\nX: " + strings.Repeat("x", maxPartHead) + "\r\n\r\nm\r\n--b--", "header", 400},
-		"many parts":    {formType, strings.Repeat(file, maxParts+1) + model + "--b--", "parts", 400},
-		"unknown model": {formType, strings.Replace(model, "\r\nm\r\n", "\r\nother\r\n", 1) + file + "--b--", "other", 404},
+		"no form":        {"application/json", hello, "multipart/form-data", 415},
+		"no type":        {"", hello, "multipart/form-data", 415},
+		"no boundary":    {"multipart/form-data", model, "boundary", 415},
+		"empty":          {formType, "", "boundary", 400},
+		"no end":         {formType, model + file, "boundary", 400},
+		"no model":       {formType, file + "--b--", "model", 400},
+		"no file":        {formType, model + "--b--", "file", 400},
+		"no name":        {formType, "--b\r\nContent-Disposition: form-data\r\n\r\nm\r\n--b--", "name", 400},
+		"no header":      {formType, "--b\r\nm\r\n--b--", "header", 400},
+		"broken header":  {formType, "--b\r\n\x00: \xff\r\n\r\nm\r\n--b--", "header", 400},
+		"bare line feed": {formType, "--b\r\nContent-Disposition: form-data; name=a\n\r\n\r\n\r\n--b--", "header", 400},
+		"long header":    {formType, "--b\r\nX: " + strings.Repeat("x", maxPartHead) + "\r\n\r\nm\r\n--b--", "header", 400},
+		"many parts":     {formType, strings.Repeat(file, maxParts+1) + model + "--b--", "parts", 400},
+		"unknown model":  {formType, strings.Replace(model, "\r\nm\r\n", "\r\nother\r\n", 1) + file + "--b--", "other", 404},
 	} {
 		resp, text := w.post("/v1/audio/transcriptions", c.body, "Content-Type", c.kind)
 		if resp.StatusCode != c.status || !strings.Contains(text, c.says) || !strings.HasPrefix(text, `{"type":"error","error":{"message":`) {
@@ -79,6 +80,7 @@ func FuzzForm(f *testing.F) {
 	f.Add(body)
 	f.Add("--b\r\nContent-Disposition: form-data; name=a\r\n\r\nx\r\n--b--")
 	f.Add("--b \t\r\nContent-Disposition: form-data; name=a; filename=\"\"\r\n\r\n\r\n--bx\r\n--b--")
+	f.Add("--b\r\nContent-Disposition: form-data; name=a\n\r\n\r\n\r\n--b--")
 	f.Fuzz(func(t *testing.T, body string) {
 		parts, e := formParts(body, "b")
 		if e != nil {

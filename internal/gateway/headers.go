@@ -84,3 +84,17 @@ func (s *Server) tooMuch(r *http.Request) *apiError {
 	}
 	return nil
 }
+
+// sessionField is a header field that may name a session.
+type sessionField struct {
+	name      string // as configured: keys have it
+	canonical string // as headers have it
+}
+
+func sessionFields(names []string) []sessionField {
+	out := make([]sessionField, len(names))
+	for i, name := range names {
+		out[i] = sessionField{name, http.CanonicalHeaderKey(name)}
+	}
+	return out
+}

@@ -20,3 +20,8 @@ func Serves(s *http.Server, c config.Config) {
 		s.TLSConfig = &tls.Config{Certificates: []tls.Certificate{*c.TLS.Certificate}, NextProtos: []string{"h2", "http/1.1"}}
 	}
 }
+
+// Refuse answers a request that the server cannot read.
+func Refuse(w http.ResponseWriter, status int, why string) {
+	(&apiError{status: status, kind: "invalid_request_error", code: "malformed_request", message: why, last: true}).write(w)
+}

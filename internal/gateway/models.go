@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gatewayd/internal/fleet"
@@ -74,7 +75,20 @@ func renamed(object json.RawMessage, id string) json.RawMessage {
 	return out
 }
 
+// onlyModel is the model that a request means which names none.
+func (x *exchange) onlyModel() (string, *apiError) {
+	switch names := x.workers.Snapshot().Names(); len(names) {
+	case 0:
+		return "", x.notServed()
+	case 1:
+		return names[0], nil
+	default:
+		return "", badRequest("model", "model is missing, and the workers serve more than one; GET /v1/models lists them")
+	}
+}
+
 func writeJSON(w http.ResponseWriter, b []byte) {
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 	w.Write(b)
 }

@@ -8,16 +8,17 @@ import (
 
 // operation is what one path of the API asks of a worker.
 type operation struct {
-	path    string   // at the gateway, and at workers
-	name    string   // by the GenAI conventions, where they have one
-	context []string // fields of the body that stand before the prompt
-	prompt  []string // fields that may hold the prompt, in a worker's order; one has to be there
-	form    bool     // the body is a multipart form
-	light   bool     // takes no pass of the model
-	short   bool     // generates nothing, or one token
-	splices bool     // a stream tells its usage if stream_options ask for it
-	typed   bool     // a stream's events say their type
-	ends    bool     // a stream says when it has ended
+	path     string   // at the gateway, and at workers
+	name     string   // by the GenAI conventions, where they have one
+	context  []string // fields of the body that stand before the prompt
+	prompt   []string // fields that may hold the prompt, in a worker's order; one has to be there
+	form     bool     // the body is a multipart form
+	light    bool     // takes no pass of the model
+	short    bool     // generates nothing, or one token
+	splices  bool     // a stream tells its usage if stream_options ask for it
+	nameless bool     // names no model where workers serve but one
+	typed    bool     // a stream's events say their type
+	ends     bool     // a stream says when it has ended
 }
 
 var (
@@ -36,9 +37,9 @@ var (
 	score = &operation{path: "/v1/score", name: "score",
 		prompt: []string{"text_1", "text_2", "queries", "documents", "data_1", "data_2"}, short: true}
 	tokenize = &operation{path: "/tokenize", name: "tokenize",
-		prompt: []string{"prompt", "messages", "content"}, light: true, short: true}
+		prompt: []string{"prompt", "messages", "content"}, nameless: true, light: true, short: true}
 	detokenize = &operation{path: "/detokenize", name: "detokenize",
-		prompt: []string{"tokens"}, light: true, short: true}
+		prompt: []string{"tokens"}, nameless: true, light: true, short: true}
 	countTokens = &operation{path: "/v1/messages/count_tokens", name: "count_tokens",
 		prompt: []string{"messages"}, typed: true, light: true, short: true}
 	transcription = &operation{path: "/v1/audio/transcriptions", name: "transcription", form: true, typed: true, ends: true}

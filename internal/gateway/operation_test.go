@@ -46,7 +46,11 @@ func TestEveryOperation(t *testing.T) {
 		if got := f.seen()[before]; string(got.body) != body || got.path != path+"?api-version=1" {
 			t.Errorf("%s: the worker got %s at %s", path, got.body, got.path)
 		}
-		for _, wrong := range []string{`{"model":"m"}`, strings.Replace(body, `"model"`, `"modell"`, 1), `{"model":"m",`, `[]`, ``, "\xff"} {
+		misnamed := strings.Replace(body, `"model"`, `"modell"`, 1)
+		if op.nameless {
+			misnamed = strings.Replace(body, `"model":"m"`, `"model":7`, 1)
+		}
+		for _, wrong := range []string{`{"model":"m"}`, misnamed, `{"model":"m",`, `[]`, ``, "\xff"} {
 			resp, text := w.post(path, wrong, "Content-Type", kind)
 			var e struct {
 				Error struct{ Message, Type, Code string }

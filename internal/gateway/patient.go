@@ -16,7 +16,7 @@ type patient struct {
 
 // patient bounds how long the client may leave the gateway waiting, in both
 // directions. Where that is not possible, nothing is bounded.
-func (s *Server) patient(w http.ResponseWriter, r *http.Request) http.ResponseWriter {
+func (s *Server) patient(w http.ResponseWriter, r *http.Request) *patient {
 	p := &patient{ResponseWriter: w, control: http.NewResponseController(w), stall: s.pace.stall}
 	if r.ContentLength != 0 {
 		_ = p.control.SetReadDeadline(time.Now().Add(s.pace.grace))

@@ -14,7 +14,7 @@ import (
 // peeked is what the gateway reads of a request's body. The body itself is
 // forwarded byte for byte, but for two edits that may become necessary.
 type peeked struct {
-	model          string
+	model          string // "" if the operation may leave it out
 	stream         bool
 	maxTokens      int
 	user, cacheKey string
@@ -73,11 +73,14 @@ func peek(op *operation, body string) (peeked, *apiError) {
 	if wrong != nil {
 		return peeked{}, wrong
 	}
-	if model.Type != gjson.String || model.Str == "" {
+	switch {
+	case op.nameless && model.Type == gjson.Null: // or absent
+	case model.Type != gjson.String || model.Str == "":
 		return peeked{}, noModel()
+	default:
+		p.model = strings.Clone(model.Str) // it outlives the body
+		p.named = edit{from: model.Index, to: model.Index + len(model.Raw)}
 	}
-	p.model = strings.Clone(model.Str) // it outlives the body
-	p.named = edit{from: model.Index, to: model.Index + len(model.Raw)}
 	if wrong = p.complain(op); wrong == nil && op.splices && p.stream {
 		p.asks, wrong = askForUsage(options, root.Index+len(root.Raw)-1)
 	}

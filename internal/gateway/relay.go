@@ -29,7 +29,7 @@ const (
 func (x *exchange) relay(ctx context.Context, s *sending, a *pool.Assignment, resp *http.Response) try {
 	defer resp.Body.Close()
 	x.drop()
-	p := passage{x: x, assignment: a, watch: s.watch, sent: x.sentAt(s)}
+	p := passage{x: x, assignment: a, watch: &s.watch, sent: s.sentAt()}
 	p.stream = isEventStream(resp.Header) && resp.StatusCode == http.StatusOK
 	p.opaque = !readable(resp.Header)
 	p.events.typed = x.op.typed
@@ -57,11 +57,10 @@ func (x *exchange) relay(ctx context.Context, s *sending, a *pool.Assignment, re
 // head writes the status and the header fields of a worker's answer.
 func (x *exchange) head(resp *http.Response, worker string, r router.Receipt) {
 	h := forward(x.w.Header(), resp.Header, false)
-	h.Set("X-Request-Id", x.id)
+	own := []string{x.id, worker, r.Strategy, r.Reason}
+	h["X-Request-Id"] = own[0:1:1]
 	if x.cfg.Headers.Expose {
-		h.Set("X-Gatewayd-Worker", worker)
-		h.Set("X-Gatewayd-Strategy", r.Strategy)
-		h.Set("X-Gatewayd-Reason", r.Reason)
+		h["X-Gatewayd-Worker"], h["X-Gatewayd-Strategy"], h["X-Gatewayd-Reason"] = own[1:2:2], own[2:3:3], own[3:4:4]
 	}
 	x.status = resp.StatusCode
 	x.w.WriteHeader(resp.StatusCode)
@@ -82,6 +81,12 @@ func (x *exchange) relayHeld(t try, r router.Receipt) {
 }
 
 func isEventStream(h http.Header) bool {
+	switch h.Get("Content-Type") {
+	case "text/event-stream":
+		return true
+	case "application/json": // the most usual ones
+		return false
+	}
 	t, _, err := mime.ParseMediaType(h.Get("Content-Type"))
 	return err == nil && t == "text/event-stream"
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -16,20 +15,25 @@ import (
 
 	"gatewayd/internal/fleet"
 	"gatewayd/internal/telemetry"
+	"gatewayd/internal/upstream"
 )
 
 // sending is a request on its way to a worker.
 type sending struct {
+	x      *exchange
 	member fleet.Member
 	header http.Header
-	watch  *watch
-	sent   atomic.Int64 // when its last byte was written, ns since the exchange began; 0: not yet
+	watch  watch
+
+	asked            time.Time // for a connection
+	reused, answered atomic.Bool
+	sent             atomic.Int64 // when its last byte was written, ns since the exchange began; 0: not yet
 }
 
 // sentAt returns when the worker had the request; now, if it answered before.
-func (x *exchange) sentAt(s *sending) time.Time {
+func (s *sending) sentAt() time.Time {
 	if sent := s.sent.Load(); sent > 0 {
-		return x.start.Add(time.Duration(sent))
+		return s.x.start.Add(time.Duration(sent))
 	}
 	return time.Now()
 }
@@ -39,12 +43,14 @@ func (x *exchange) sentAt(s *sending) time.Time {
 // answered then, and a pool may hold more of such connections.
 func (x *exchange) send(ctx context.Context, s *sending) (*http.Response, error) {
 	t := x.cfg.Timeouts
+	s.asked = time.Now()
 	if x.peeked.stream {
-		s.watch.enter(connecting, time.Now().Add(t.ResponseHead), errHead)
+		s.watch.enter(connecting, s.asked.Add(t.ResponseHead), errHead)
 	}
-	resp, stale, err := x.roundTrip(ctx, s, x.transport)
-	if err != nil && stale && ctx.Err() == nil {
-		resp, _, err = x.roundTrip(ctx, s, x.fresh)
+	resp, err := x.transport.Do(ctx, s.request(), s)
+	if err != nil && s.reused.Load() && !s.answered.Load() && ctx.Err() == nil {
+		s.asked = time.Now()
+		resp, err = upstream.Via(ctx, x.fresh, s.request(), s)
 	}
 	if err != nil {
 		return nil, err
@@ -53,39 +59,37 @@ func (x *exchange) send(ctx context.Context, s *sending) (*http.Response, error)
 	return resp, nil
 }
 
-// roundTrip sends the request once. stale says that it failed on a connection
-// that had served before, without a byte of an answer.
-func (x *exchange) roundTrip(ctx context.Context, s *sending, via http.RoundTripper) (resp *http.Response, stale bool, err error) {
-	var reused, answered atomic.Bool
-	asked := time.Now()
-	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(i httptrace.GotConnInfo) {
-			reused.Store(i.Reused)
-			x.telemetry.Metrics.Overhead(telemetry.StageConnect, time.Since(asked))
-		},
-		WroteRequest:         func(i httptrace.WroteRequestInfo) { x.wrote(s, i.Err) },
-		GotFirstResponseByte: func() { answered.Store(true) },
-	})
+// request returns the request as the worker gets it.
+func (s *sending) request() *http.Request {
+	x := s.x
 	pieces, length := x.pieces(s.member), 0
 	for _, piece := range pieces {
 		length += len(piece)
 	}
-	req := (&http.Request{
-		Method: http.MethodPost, URL: endpoint(s.member.URL, x.op.path), Header: s.header, Host: s.member.URL.Host,
+	u := endpoint(s.member.URL, x.op.path)
+	u.RawQuery = withoutSecrets(x.r.URL.RawQuery)
+	return &http.Request{
+		Method: http.MethodPost, URL: u, Header: s.header, Host: s.member.URL.Host,
 		ContentLength: int64(length), Body: &replay{left: pieces},
 		GetBody: func() (io.ReadCloser, error) { return &replay{left: x.pieces(s.member)}, nil },
-	}).WithContext(traced)
-	req.URL.RawQuery = withoutSecrets(x.r.URL.RawQuery)
-	resp, err = via.RoundTrip(req)
-	return resp, err != nil && reused.Load() && !answered.Load(), err
+	}
 }
 
-// wrote notes that the worker has the whole request: its time runs from here.
-func (x *exchange) wrote(s *sending, err error) {
+// Connected notes that there is a connection.
+func (s *sending) Connected(reused bool) {
+	s.reused.Store(reused)
+	s.x.telemetry.Metrics.Overhead(telemetry.StageConnect, time.Since(s.asked))
+}
+
+// Answered notes that the worker has begun to answer.
+func (s *sending) Answered() { s.answered.Store(true) }
+
+// Wrote notes that the worker has the whole request: its time runs from here.
+func (s *sending) Wrote(err error) {
 	if err != nil {
 		return
 	}
-	now := time.Now()
+	x, now := s.x, time.Now()
 	s.sent.Store(int64(now.Sub(x.start)))
 	t := x.cfg.Timeouts
 	switch {

@@ -21,13 +21,12 @@ const statusGone = 499
 // ending.
 type exchange struct {
 	*Server
-	w       http.ResponseWriter
-	control *http.ResponseController
-	r       *http.Request
-	op      *operation
-	id      string
-	start   time.Time
-	stop    context.CancelCauseFunc
+	w     *patient
+	r     *http.Request
+	op    *operation
+	id    string
+	start time.Time
+	stop  context.CancelCauseFunc
 
 	body     string
 	held     int64 // bytes of memory that the body counts as
@@ -43,7 +42,8 @@ type exchange struct {
 	worker   string
 	strategy string
 	attempts int
-	first    time.Time // first generated content of a stream, zero if none came
+	comeBack time.Duration // the least that workers who had too much to do have asked for; 0: none has
+	first    time.Time     // first generated content of a stream, zero if none came
 	usage    router.Usage
 	counted  bool // by the worker
 	metrics  *telemetry.InferenceMetrics
@@ -51,11 +51,11 @@ type exchange struct {
 }
 
 // serve answers one inference request.
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, op *operation) {
+func (s *Server) serve(w *patient, r *http.Request, op *operation) {
 	ctx, stop := context.WithCancelCause(r.Context())
 	defer stop(nil)
 	x := &exchange{
-		Server: s, w: w, control: http.NewResponseController(w), r: r, op: op, stop: stop,
+		Server: s, w: w, r: r, op: op, stop: stop,
 		id: w.Header().Get("X-Request-Id"), start: time.Now(), outcome: router.Failed,
 	}
 	s.enter(x)
@@ -141,11 +141,16 @@ func (x *exchange) accept() (*pool.Pool, string, *apiError) {
 	if real, ok := x.cfg.Aliases[x.model]; ok {
 		x.model = real
 	}
+	if x.model == "" {
+		if x.model, e = x.onlyModel(); e != nil {
+			return nil, "", e
+		}
+	}
 	p, adapter, ok := x.pools.Lookup(x.model)
 	if !ok {
 		return nil, "", x.notServed()
 	}
-	x.affinity = affinityOf(x.op, x.peeked, x.model, adapter, x.r.Header, x.cfg.Headers.Session)
+	x.affinity = affinityOf(x.op, x.peeked, x.model, adapter, x.r.Header, x.sessions)
 	// What is left of the peek must not hold on to the text of the body.
 	x.body, x.peeked = body, peeked{model: x.peeked.model, stream: x.peeked.stream, maxTokens: x.peeked.maxTokens, named: x.peeked.named, asks: x.peeked.asks}
 	if x.cfg.Usage == config.UsagePassive {
@@ -215,6 +220,9 @@ func (x *exchange) lastAnswer(ctx context.Context, a *pool.Assignment, t try, er
 	case !errors.As(err, &refused):
 		x.refused(ctx, err)
 	case t.held != nil:
+		if t.refused {
+			x.soonest(t.held.Header, refused.RetryAfter)
+		}
 		x.relayHeld(t, a.Receipt())
 	default:
 		x.fail(t.failure)
@@ -245,7 +253,7 @@ func (x *exchange) fail(e *apiError) {
 	e.write(x.w)
 }
 
-func (x *exchange) flush() error { return x.control.Flush() }
+func (x *exchange) flush() error { return x.w.FlushError() }
 
 // inference returns the metrics of the operation and the model, which is known by the
 // first call.

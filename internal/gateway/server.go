@@ -53,6 +53,7 @@ type Server struct {
 	fresh     *http.Transport // makes a new connection for every request
 	pace      pace
 	buffers   buffers
+	sessions  []sessionField
 	budget    budget       // of retries
 	room      int64        // for bodies, in bytes
 	inMemory  atomic.Int64 // bytes of bodies that take it
@@ -74,6 +75,7 @@ func New(o Options) *Server {
 		fresh:     newStandard(o.Config, o.Dial),
 		pace:      steady,
 		room:      max(heldBytes, heldBodies*int64(o.Config.Limits.BodyBytes)),
+		sessions:  sessionFields(o.Config.Headers.Session),
 		running:   map[*exchange]struct{}{},
 		idle:      make(chan struct{}),
 	}
@@ -129,8 +131,8 @@ func (s *Server) Close() { s.transport.CloseIdleConnections() }
 
 // ServeHTTP answers one request. Doubled and trailing slashes in a path do not
 // matter, and nothing is ever redirected.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w = s.patient(w, r)
+func (s *Server) ServeHTTP(client http.ResponseWriter, r *http.Request) {
+	w := s.patient(client, r)
 	route := r.URL.Path
 	if operations[route] == nil {
 		route = path.Clean("/" + route)
@@ -164,7 +166,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Server) post(w http.ResponseWriter, r *http.Request, op *operation) {
+func (s *Server) post(w *patient, r *http.Request, op *operation) {
 	if r.Method != http.MethodPost {
 		wrongMethod(w, http.MethodPost)
 		return
@@ -215,6 +217,7 @@ func (s *Server) serves() bool {
 
 func writeText(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)+1))
 	w.WriteHeader(status)
 	w.Write([]byte(text + "\n"))
 }

@@ -26,17 +26,18 @@ func (a *answer) keep(b []byte) {
 	}
 }
 
-// usage returns what the worker says that it took.
+// usage returns what the worker says that it took. It stands at the end, most often.
 func (a *answer) usage() (router.Usage, bool) {
-	if !a.cut {
-		return readUsage(a.kept)
-	}
 	name := []byte(`"usage"`)
 	i := bytes.LastIndex(a.kept, name)
 	if i < 0 {
 		return router.Usage{}, false
 	}
-	return tokens(gjson.ParseBytes(bytes.TrimLeft(a.kept[i+len(name):], " \t\r\n:")))
+	u, ok := tokens(gjson.ParseBytes(bytes.TrimLeft(a.kept[i+len(name):], " \t\r\n:")))
+	if !ok && !a.cut {
+		return readUsage(a.kept)
+	}
+	return u, ok
 }
 
 // readUsage reads the usage object of a body or an event. Cached tokens are -1

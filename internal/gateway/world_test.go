@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -18,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"gatewayd/internal/config"
+	"gatewayd/internal/downstream"
 	"gatewayd/internal/fleet"
 	"gatewayd/internal/pool"
 	"gatewayd/internal/record"
@@ -39,6 +41,7 @@ func (t tests) Run() int {
 // world is a gateway in front of fakes, without strategies.
 type world struct {
 	*httptest.Server
+	api     *downstream.Server // serves instead of it, but for TLS
 	t       testing.TB
 	set     *pool.Set
 	gateway *Server
@@ -110,7 +113,7 @@ func (s setup) world(t testing.TB, workers ...*fake) *world {
 	w.Server = httptest.NewUnstartedServer(w.gateway)
 	Serves(w.Config, cfg)
 	if w.Config.TLSConfig == nil {
-		w.Start()
+		w.serve()
 	} else {
 		w.EnableHTTP2, w.TLS = true, w.Config.TLSConfig
 		w.StartTLS()
@@ -134,6 +137,26 @@ func (s setup) world(t testing.TB, workers ...*fake) *world {
 		}
 	}
 	return w
+}
+
+// serve has the gateway served as the daemon does.
+func (w *world) serve() {
+	w.Config.ReadHeaderTimeout, w.Config.IdleTimeout, w.Config.ErrorLog = 10*time.Second, time.Minute, log.New(w.log, "", 0)
+	w.api = downstream.New(downstream.Options{Base: w.Config, Refuse: Refuse})
+	w.URL = "http://" + w.Listener.Addr().String()
+	go func() { _ = w.api.Serve(w.Listener) }() // until Close
+}
+
+// Close waits until no request runs.
+func (w *world) Close() {
+	if w.api == nil {
+		w.Server.Close()
+		return
+	}
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	if err := w.api.Shutdown(context.Background()); err != nil {
+		w.t.Error(err)
+	}
 }
 
 // logged is a log that can be read while it is written.

@@ -5,6 +5,8 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+
+	"gatewayd/internal/http1"
 )
 
 // body is the body of an answer. The connection is free at the body's end, and
@@ -12,7 +14,7 @@ import (
 type body struct {
 	conn *conn
 	idle *idle
-	from io.ReadCloser
+	from http1.Body
 	keep bool // the worker keeps the connection
 
 	once   sync.Once

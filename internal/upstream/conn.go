@@ -6,10 +6,11 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"syscall"
 	"time"
 	"unsafe"
+
+	"gatewayd/internal/http1"
 )
 
 // maxHead bounds the head of an answer in bytes, and maxInterim the answers before
@@ -19,10 +20,7 @@ const (
 	maxInterim = 8
 )
 
-var (
-	errHead    = errors.New("upstream: the head of the answer is larger than 1 MiB")
-	errInterim = errors.New("upstream: too many interim answers")
-)
+var errInterim = errors.New("upstream: too many interim answers")
 
 // past is a deadline that ends all reading and writing at once.
 var past = time.Unix(1, 0)
@@ -30,36 +28,22 @@ var past = time.Unix(1, 0)
 // conn is a connection to a worker with at most one exchange on it.
 type conn struct {
 	net.Conn
-	host  string
-	raw   syscall.RawConn // nil if it has none
-	in    *bufio.Reader   // reads from the conn
-	room  int             // bytes that the head may still take; < 0: no head is read
-	since time.Time       // unused since then
+	host   string
+	raw    syscall.RawConn // nil if it has none
+	in     *bufio.Reader   // reads from the conn
+	since  time.Time       // unused since then
+	expire func()          // ends all reading and writing
 
 	// Of the exchange.
-	gone    func() error // the error of its context
-	stop    func() bool  // ends the watch over the context; false: it has struck
-	written chan struct{}
-	failed  error // of writing; valid once written is closed
+	ctx     context.Context
+	stop    func() bool     // ends the watch over the context; false: it has struck
+	written <-chan struct{} // closed once the request is written; nil: it is
+	failed  error           // of writing; valid from then on
 }
 
 // attend has the end of the context end the exchange.
 func (c *conn) attend(ctx context.Context) {
-	c.gone = ctx.Err
-	c.stop = context.AfterFunc(ctx, func() { _ = c.SetDeadline(past) }) // a closed one has ended anyway
-}
-
-// Read reads from the connection; a head only up to its limit.
-func (c *conn) Read(b []byte) (int, error) {
-	if c.room < 0 {
-		return c.Conn.Read(b)
-	}
-	if c.room == 0 {
-		return 0, errHead
-	}
-	n, err := c.Conn.Read(b[:min(len(b), c.room)])
-	c.room -= n
-	return n, err
+	c.ctx, c.stop = ctx, context.AfterFunc(ctx, c.expire)
 }
 
 // WriteString writes to the connection without a copy of the text.
@@ -68,20 +52,21 @@ func (c *conn) WriteString(s string) (int, error) {
 }
 
 // answer reads the head of the final answer.
-func (c *conn) answer(r *http.Request, trace *httptrace.ClientTrace) (*http.Response, error) {
-	c.room = maxHead
-	defer func() { c.room = -1 }()
+func (c *conn) answer(r *http.Request, h Hooks) (*http.Response, error) {
 	if _, err := c.in.Peek(1); err != nil {
 		return nil, err
 	}
-	if trace != nil && trace.GotFirstResponseByte != nil {
-		trace.GotFirstResponseByte()
-	}
+	h.Answered()
 	for range maxInterim {
-		resp, err := http.ReadResponse(c.in, r)
+		head, err := http1.ReadHead(c.in, maxHead)
 		if err != nil {
 			return nil, err
 		}
+		resp, err := http1.ParseResponse(head)
+		if err != nil {
+			return nil, err
+		}
+		resp.Request = r
 		if resp.StatusCode >= http.StatusOK || resp.StatusCode == http.StatusSwitchingProtocols {
 			return resp, nil
 		}
@@ -89,21 +74,30 @@ func (c *conn) answer(r *http.Request, trace *httptrace.ClientTrace) (*http.Resp
 	return nil, errInterim
 }
 
-// because prefers the error of writing as the reason of one of reading.
-func (c *conn) because(err error) error {
+// sent reports whether the request is written.
+func (c *conn) sent() bool {
+	if c.written == nil {
+		return true
+	}
 	select {
 	case <-c.written:
-		if c.failed != nil {
-			return c.failed
-		}
+		return true
 	default:
+		return false
+	}
+}
+
+// because prefers the error of writing as the reason of one of reading.
+func (c *conn) because(err error) error {
+	if c.sent() && c.failed != nil {
+		return c.failed
 	}
 	return err
 }
 
 // blame prefers the context's error as the reason of another one.
 func (c *conn) blame(err error) error {
-	if gone := c.gone(); gone != nil {
+	if gone := c.ctx.Err(); gone != nil {
 		return gone
 	}
 	return err
@@ -111,17 +105,14 @@ func (c *conn) blame(err error) error {
 
 // wait waits until nothing is written any more.
 func (c *conn) wait() {
-	<-c.written
+	if c.written != nil {
+		<-c.written
+	}
 	c.stop()
 }
 
 // clean reports whether the exchange has left the connection as it was before: the
 // request is written, nothing is left to read, and no deadline is set.
 func (c *conn) clean() bool {
-	select {
-	case <-c.written:
-	default:
-		return false
-	}
-	return c.stop() && c.failed == nil && c.in.Buffered() == 0
+	return c.sent() && c.stop() && c.failed == nil && c.in.Buffered() == 0
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"runtime"
 	"strings"
 	"testing"
@@ -40,13 +39,12 @@ func TestCancel(t *testing.T) {
 			played, gone := make(chan struct{}), make(chan struct{})
 			w := newWorker(t, left(text, played, gone))
 			ctx, cancel := context.WithCancelCause(t.Context())
-			trace := &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) {
+			resp, err := w.Do(ctx, w.request(t, t.Context(), "question"), wrote(func(error) {
 				if !strings.Contains(text, "\r\n\r\n") {
 					<-played
 					cancel(why)
 				}
-			}}
-			resp, err := w.RoundTrip(w.request(t, httptrace.WithClientTrace(ctx, trace), "question"))
+			}))
 			if err == nil {
 				b := make([]byte, 1)
 				if _, err := io.ReadFull(resp.Body, b); err != nil {
@@ -73,7 +71,7 @@ func TestCancel(t *testing.T) {
 func TestClose(t *testing.T) {
 	played, gone := make(chan struct{}), make(chan struct{})
 	w := newWorker(t, left("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok", played, gone))
-	resp, err := w.RoundTrip(w.request(t, t.Context(), "question"))
+	resp, err := w.do(w.request(t, t.Context(), "question"))
 	if err != nil {
 		t.Fatal(err)
 	}

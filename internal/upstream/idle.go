@@ -44,7 +44,7 @@ func (i *idle) pop(host string) *conn {
 
 // put keeps a connection for the next request.
 func (i *idle) put(c *conn) {
-	c.since = time.Now()
+	c.since, c.ctx, c.stop = time.Now(), nil, nil // nothing of the exchange is held on to
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if len(i.hosts[c.host]) >= i.perHost {

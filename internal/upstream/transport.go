@@ -7,10 +7,11 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"strconv"
 	"sync"
 	"time"
+
+	"gatewayd/internal/http1"
 )
 
 // Options sets up a Transport. Dial and Next are required.
@@ -25,13 +26,16 @@ type Options struct {
 	IdlePerHost int
 }
 
-// Transport is an http.RoundTripper with connections that are kept alive. It is
-// safe for concurrent use.
-//
-// It keeps the contract of http.RoundTripper with these notes. A request is never
-// sent twice. An answer may come before the request is sent whole; the rest is then
-// sent while the answer is read, until its body is closed. Of httptrace, GotConn,
-// WroteRequest and GotFirstResponseByte are called.
+// Hooks hears how a request fares, in this order, but that an answer may come while the
+// request is still written. It may be called from another goroutine.
+type Hooks interface {
+	Connected(reused bool)
+	Wrote(err error) // the whole request; nil: it went well
+	Answered()       // a byte of the answer has come
+}
+
+// Transport makes requests on connections that are kept alive. It is safe for
+// concurrent use.
 type Transport struct {
 	o    Options
 	idle idle
@@ -50,36 +54,43 @@ func (t *Transport) CloseIdleConnections() {
 	}
 }
 
-// RoundTrip sends the request and reads the head of the answer.
-func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+// Do sends a request, whose own context does not matter, and reads the head of the
+// answer. It keeps the contract of http.RoundTripper with these notes. A request is
+// never sent twice. An answer may come before the request is sent whole; the rest is
+// then sent while the answer is read, until its body is closed.
+func (t *Transport) Do(ctx context.Context, r *http.Request, h Hooks) (*http.Response, error) {
 	if r.URL.Scheme != "http" || r.ContentLength < 0 || r.Close || r.Method == http.MethodConnect {
-		return t.o.Next.RoundTrip(r)
+		return Via(ctx, t.o.Next, r, h)
 	}
-	ctx := r.Context()
 	c, reused, err := t.connect(ctx, r.URL.Host)
 	if err != nil {
 		closeBody(r)
 		return nil, err
 	}
-	trace := httptrace.ContextClientTrace(ctx)
-	if trace != nil && trace.GotConn != nil {
-		trace.GotConn(httptrace.GotConnInfo{Conn: c.Conn, Reused: reused})
-	}
+	h.Connected(reused)
 	c.attend(ctx)
-	c.send(r, trace)
-	resp, err := c.answer(r, trace)
+	c.send(r, h)
+	resp, err := c.answer(r, h)
 	if err != nil {
 		err = c.because(err)
 		c.Close()
 		c.wait()
 		return nil, c.blame(err)
 	}
-	b := &body{conn: c, idle: &t.idle, keep: !resp.Close && resp.StatusCode != http.StatusSwitchingProtocols}
-	if resp.Body == http.NoBody {
+	b := &body{conn: c, idle: &t.idle, keep: !resp.Close}
+	switch {
+	case r.Method == http.MethodHead, resp.StatusCode < http.StatusOK, resp.StatusCode == http.StatusNoContent, resp.StatusCode == http.StatusNotModified:
+		resp.ContentLength = 0
+	}
+	if resp.ContentLength == 0 {
+		b.keep = b.keep && resp.StatusCode >= http.StatusOK
 		b.release()
+		resp.Body = http.NoBody
 		return resp, nil
 	}
-	b.from, resp.Body = resp.Body, b
+	chunked := len(resp.TransferEncoding) > 0
+	b.keep = b.keep && (chunked || resp.ContentLength != http1.Unknown)
+	b.from, resp.Body = http1.NewBody(c.in, resp.ContentLength, chunked), b
 	return resp, nil
 }
 
@@ -98,6 +109,7 @@ func (t *Transport) connect(ctx context.Context, host string) (c *conn, reused b
 	}
 	c = &conn{Conn: dialled, host: host, raw: rawOf(dialled)}
 	c.in = bufio.NewReaderSize(c, readBuffer)
+	c.expire = func() { _ = c.SetDeadline(past) } // a closed one has ended anyway
 	return c, false, nil
 }
 
@@ -111,30 +123,30 @@ var writers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, writeB
 
 // send writes the request: a short one before it returns, a long one meanwhile,
 // since a worker may answer before it has read everything.
-func (c *conn) send(r *http.Request, trace *httptrace.ClientTrace) {
-	c.written = make(chan struct{})
-	if r.ContentLength <= writeBuffer/2 {
-		c.write(r, trace)
+func (c *conn) send(r *http.Request, h Hooks) {
+	if c.written = nil; r.ContentLength <= writeBuffer/2 {
+		c.write(r, h)
 		return
 	}
-	go c.write(r, trace)
+	written := make(chan struct{})
+	c.written = written
+	go func() {
+		defer close(written)
+		c.write(r, h)
+	}()
 }
 
 // write writes the request. Where its body is to blame for an error nobody would
 // answer, so the connection ends; a worker that has hung up may have said why.
-func (c *conn) write(r *http.Request, trace *httptrace.ClientTrace) {
+func (c *conn) write(r *http.Request, h Hooks) {
 	w := writers.Get().(*bufio.Writer)
 	w.Reset(c)
-	err := writeRequest(w, r)
+	c.failed = writeRequest(w, r)
 	w.Reset(nil)
 	writers.Put(w)
-	if trace != nil && trace.WroteRequest != nil {
-		trace.WroteRequest(httptrace.WroteRequestInfo{Err: err})
-	}
-	c.failed = err
-	close(c.written)
+	h.Wrote(c.failed)
 	var network *net.OpError
-	if err != nil && !errors.As(err, &network) {
+	if c.failed != nil && !errors.As(c.failed, &network) {
 		c.Close()
 	}
 }
@@ -156,9 +168,7 @@ func writeRequest(w *bufio.Writer, r *http.Request) error {
 	}
 	w.Write(strconv.AppendInt(w.AvailableBuffer(), r.ContentLength, 10))
 	w.WriteString("\r\n")
-	if err := r.Header.WriteSubset(w, framing); err != nil {
-		return err
-	}
+	w.Write(http1.Append(w.AvailableBuffer(), r.Header, framing))
 	w.WriteString("\r\n")
 	if r.Body != nil {
 		switch n, err := copyBody(w, r); {

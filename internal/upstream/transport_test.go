@@ -2,14 +2,14 @@ package upstream
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"strings"
 	"testing"
+
+	"gatewayd/internal/http1"
 )
 
 // TestAnswers holds what comes of each kind of answer, and whether its connection is
@@ -32,7 +32,7 @@ func TestAnswers(t *testing.T) {
 		"with more behind": {ok + "HTTP/1.1 200 OK\r\n", 200, "ok", "", false},
 		"a switch":         {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n", 101, "", "", false},
 		"too many interim": {strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 9) + ok, 0, "", errInterim.Error(), false},
-		"a head too large": {"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", maxHead), 0, "", errHead.Error(), false},
+		"a head too large": {"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", maxHead), 0, "", http1.ErrTooLarge.Error(), false},
 		"no HTTP":          {"SSH-2.0-x\r\n\r\n", 0, "", "malformed", false},
 		"two lengths":      {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok", 0, "", "Content-Length", false},
 	} {
@@ -86,7 +86,7 @@ func TestRequest(t *testing.T) {
 	r := w.request(t, t.Context(), "question")
 	r.Header = http.Header{"A": {"1"}, "B": {"x\r\nC: y"}, "User-Agent": nil, "Connection": {"close"}, "Content-Length": {"1"}}
 	r.Host = "other"
-	resp, err := w.RoundTrip(r)
+	resp, err := w.do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestLargeRequest(t *testing.T) {
 		return err == nil
 	})
 	for range 2 {
-		resp, err := w.RoundTrip(w.request(t, t.Context(), strings.Repeat("x", size)))
+		resp, err := w.do(w.request(t, t.Context(), strings.Repeat("x", size)))
 		if err != nil || resp.StatusCode != 200 {
 			t.Fatalf("%v, %v", resp, err)
 		}
@@ -142,12 +142,9 @@ func TestShortBody(t *testing.T) {
 	w := newWorker(t, says(ok))
 	r := w.request(t, t.Context(), "question")
 	r.ContentLength++
-	var wrote error
-	trace := &httptrace.ClientTrace{WroteRequest: func(i httptrace.WroteRequestInfo) { wrote = i.Err }}
-	ctx, cancel := context.WithCancel(httptrace.WithClientTrace(t.Context(), trace))
-	defer cancel()
-	if _, err := w.RoundTrip(r.WithContext(ctx)); !errors.Is(err, errLength) || !errors.Is(wrote, errLength) {
-		t.Errorf("%v, traced %v; want errLength", err, wrote)
+	var told error
+	if _, err := w.Do(t.Context(), r, wrote(func(err error) { told = err })); !errors.Is(err, errLength) || !errors.Is(told, errLength) {
+		t.Errorf("%v, told %v; want errLength", err, told)
 	}
 }
 
@@ -161,7 +158,7 @@ func TestOthers(t *testing.T) {
 	} {
 		r := w.request(t, t.Context(), "question")
 		change(r)
-		if _, err := w.RoundTrip(r); err != errNext {
+		if _, err := w.do(r); err != errNext {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -94,9 +94,21 @@ func (w *worker) request(t *testing.T, ctx context.Context, body string) *http.R
 	return r
 }
 
+// wrote are hooks that hear of the end of writing only.
+type wrote func(error)
+
+func (w wrote) Connected(bool)  {}
+func (w wrote) Wrote(err error) { w(err) }
+func (w wrote) Answered()       {}
+
+// do makes a request in its own context.
+func (w *worker) do(r *http.Request) (*http.Response, error) {
+	return w.Do(r.Context(), r, wrote(func(error) {}))
+}
+
 // ask makes a request and reads the whole answer.
 func (w *worker) ask(t *testing.T, body string) (status int, answer string, err error) {
-	resp, err := w.RoundTrip(w.request(t, t.Context(), body))
+	resp, err := w.do(w.request(t, t.Context(), body))
 	if err != nil {
 		return 0, "", err
 	}
