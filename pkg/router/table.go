@@ -36,9 +36,6 @@ const (
 
 func newTable(from *Table) table {
 	n := len(from.Keys)
-	if n == 0 {
-		return table{}
-	}
 	t := table{homes: uint64(n)*fillOf/fill + 1, from: from}
 	t.slots = make([]slot, t.homes+8)
 	for i := range t.slots {
@@ -108,20 +105,30 @@ func (t *table) home(hash uint64) int {
 	return int(i)
 }
 
+// find returns the first slot with a hash that is not lower. There is one: the last
+// slot is free.
+func (t *table) find(hash uint64) *slot {
+	i := t.home(hash)
+	for t.slots[i].hash < hash {
+		i++
+	}
+	return &t.slots[i]
+}
+
 // members returns the workers of a key, nil if it is not in the table.
 func (t *table) members(key uint64) []uint16 {
-	hash, slots := Mix(key), t.slots
-	for i := t.home(hash); i < len(slots); i++ {
-		s := &slots[i]
-		switch {
-		case s.hash < hash:
-			continue
-		case s.hash > hash || s.n == 0:
-			return nil
-		case s.n <= inline:
-			return s.members[:s.n]
-		}
-		return t.from.Of(int(s.members[0]) | int(s.members[1])<<16)
+	hash := Mix(key)
+	s := t.find(hash)
+	if s.hash == hash && s.n <= inline {
+		return s.members[:s.n]
 	}
-	return nil
+	return t.others(s, hash)
+}
+
+// others is members for a key that is not there, or has more workers than a slot.
+func (t *table) others(s *slot, hash uint64) []uint16 {
+	if s.hash != hash || s.n != many {
+		return nil
+	}
+	return t.from.Of(int(s.members[0]) | int(s.members[1])<<16)
 }
