@@ -43,6 +43,7 @@ func FuzzRequest(f *testing.F) {
 		"POST /a?b HTTP/1.1\r\nHost: g\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhellorest",
 		"POST http://g:1/a HTTP/1.1\nHost: g\nTransfer-Encoding: Chunked\n\n5;x=y\r\nhello\r\n0\r\na: b\r\n\r\nrest",
 		"CONNECT h:1 HTTP/1.0\r\nConnection: keep-alive, close\r\nPragma: no-cache\r\n\r\n",
+		"POST / HTTP/1.1\r\nHost: g\r\nTransfer-Encoding: chun\u212aed\r\nConnection: clo\u017fe\r\n\r\n0\r\n\nrest",
 		"OPTIONS * HTTP/1.2\r\nHost: [::1]\r\nx: \xff\r\nX: y \t\r\n\r\n",
 	} {
 		f.Add([]byte(s))
