@@ -111,15 +111,21 @@ func BenchmarkTable(b *testing.B) {
 		for i := range memory {
 			memory[i] = 1 // memory that was never written is one page
 		}
-		lookup := func(name string, of uint64, members func(key uint64) []uint16) {
+		// Keys are drawn beforehand: to draw one takes as many steps as to find it.
+		lookup := func(name string, asked []uint64, find func(keys []uint64) (found int)) {
+			asked = slices.Clone(asked)
+			rand.New(rand.NewPCG(1, 2)).Shuffle(len(asked), func(i, j int) { asked[i], asked[j] = asked[j], asked[i] })
 			b.Run(fmt.Sprintf("%s/keys=%d", name, keys), func(b *testing.B) {
 				b.ReportAllocs()
-				found, draw := 0, uint64(1)
+				found, left := 0, asked
 				report := onCore(b)
-				for b.Loop() {
-					draw = draw*0x5851f42d4c957f2d + 1
-					n, _ := bits.Mul64(draw, of)
-					found += len(members(Mix(n)))
+				for n := b.N; n > 0; {
+					if len(left) == 0 {
+						left = asked
+					}
+					some := left[:min(len(left), n, 1000)]
+					found += find(some)
+					n, left = n-len(some), left[len(some):]
 				}
 				report()
 				b.ReportMetric(float64(bytesOf(c))/float64(keys), "B/key")
@@ -128,26 +134,30 @@ func BenchmarkTable(b *testing.B) {
 				}
 			})
 		}
-		b.Run(fmt.Sprintf("hit/keys=%d", keys), func(b *testing.B) { // as the router does it: no call through a variable
-			b.ReportAllocs()
-			found, draw := 0, uint64(1)
-			report := onCore(b)
-			for b.Loop() {
-				draw = draw*0x5851f42d4c957f2d + 1
-				n, _ := bits.Mul64(draw, keys)
-				found += len(c.members(Mix(n)))
+		members := func(keys []uint64) (found int) {
+			for _, key := range keys {
+				found += len(c.members(key))
 			}
-			report()
-			b.ReportMetric(float64(bytesOf(c))/float64(keys), "B/key")
-			if found < b.N {
-				b.Fatal("a key was not found")
+			return found
+		}
+		strange := slices.Clone(p.Table.Keys)
+		for i := range strange {
+			strange[i] = Mix(uint64(i) + keys/2)
+		}
+		lookup("hit", p.Table.Keys, members)
+		lookup("half", strange, members)
+		lookup("twin", p.Table.Keys, func(keys []uint64) (found int) {
+			for _, key := range keys {
+				found += len(twin[key])
 			}
+			return found
 		})
-		lookup("half", 2*keys, c.members)
-		lookup("twin", keys, func(key uint64) []uint16 { return twin[key] })
-		lookup("reference", keys, func(key uint64) []uint16 {
-			at := key % uint64(len(memory)-1)
-			return memory[at : at+uint64(memory[at])]
+		lookup("reference", p.Table.Keys, func(keys []uint64) (found int) {
+			for _, key := range keys {
+				at, _ := bits.Mul64(key, uint64(len(memory)))
+				found += int(memory[at])
+			}
+			return found
 		})
 		b.Run(fmt.Sprintf("compile/keys=%d", keys), func(b *testing.B) {
 			b.ReportAllocs()
