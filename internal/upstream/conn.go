@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"runtime"
 	"syscall"
 	"time"
 	"unsafe"
@@ -53,6 +54,7 @@ func (c *conn) WriteString(s string) (int, error) {
 
 // answer reads the head of the final answer.
 func (c *conn) answer(r *http.Request, h Hooks) (*http.Response, error) {
+	runtime.Gosched() // who else can go on, goes first: the answer may have come then
 	if _, err := c.in.Peek(1); err != nil {
 		return nil, err
 	}
