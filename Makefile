@@ -32,7 +32,7 @@ bench-plugin: ## what calls into plugins cost, beside plain ones; fails when a l
 bench-strategies: ## strategies beside naive twins and reference loops; fails when a limit is not kept (4 minutes)
 	$(GO) run ./test/strategybench
 
-bench-gateway: build ## what the gateway costs beside nginx and haproxy, which must be installed (5 minutes)
+bench-gateway: build ## what the gateway costs beside nginx and haproxy; they and wrk must be installed (5 minutes)
 	$(GO) run ./test/benchgateway
 
 golden: ## rewrite the expected output of tests; review the result as a diff

@@ -51,7 +51,7 @@ func (s scene) lineup() ([]*contender, error) {
 // start runs the program on the contenders' core.
 func (c *contender) start(s scene, env []string, program string, args ...string) error {
 	if _, err := exec.LookPath(program); err != nil {
-		return fmt.Errorf("%s: %w\nhint: apt-get install -y nginx haproxy; make build", c.name, err)
+		return fmt.Errorf("%s: %w\nhint: apt-get install -y nginx haproxy wrk; make build", c.name, err)
 	}
 	if s.core != "" {
 		program, args = "taskset", append([]string{"-c", s.core, program}, args...)

@@ -6,8 +6,9 @@
 // the generator and the worker share the others. Figures move with the machine and
 // its load, so compare ratios of one run.
 //
-// Reading order: main.go (the run), measures.go (what is measured), load.go (the
-// generator), client.go (one connection of it), worker.go (what stands behind),
-// contender.go and configs.go (what is compared), proc.go (CPU and memory of a
-// process with its children), report.go (medians and ratios).
+// Reading order: main.go (the run), measures.go (what is measured), wrk.go (load at
+// saturation), open.go and streams.go (all other load), client.go (one connection of
+// it), worker.go (what stands behind), contender.go and configs.go (what is compared),
+// proc.go (CPU and memory of a process with its children), report.go (medians and
+// ratios).
 package main

@@ -3,9 +3,7 @@ package main
 import (
 	"errors"
 	"io"
-	"runtime"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -25,19 +23,24 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-func TestClosed(t *testing.T) {
-	c := serve(t)
-	stop, done := make(chan struct{}), new(atomic.Int64)
-	wait, err := closed(c, 4, large, stop, done)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for done.Load() < 100 && t.Context().Err() == nil {
-		runtime.Gosched()
-	}
-	close(stop)
-	if err := wait(); err != nil {
-		t.Error(err)
+func TestTold(t *testing.T) {
+	for name, c := range map[string]struct {
+		out   string
+		fails string
+	}{
+		"well":     {"Running 1s test\nRequests/sec: 9\ntold {\"Requests\":9,\"Failed\":0,\"Micros\":1000000}", ""},
+		"failures": {"told {\"Requests\":9,\"Failed\":2,\"Micros\":1000000}", "2 of 11 requests failed"},
+		"nothing":  {"told {\"Requests\":0,\"Failed\":0,\"Micros\":1000000}", "no request was answered"},
+		"silence":  {"unable to connect", "told nothing"},
+		"nonsense": {"told nan", "wrk told"},
+	} {
+		s, err := told([]byte(c.out))
+		switch {
+		case c.fails == "" && (err != nil || s != sent{9, 0, 1_000_000}):
+			t.Errorf("%s: %v, %v", name, s, err)
+		case c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)):
+			t.Errorf("%s: %v, want an error with %q", name, err, c.fails)
+		}
 	}
 }
 

@@ -29,7 +29,7 @@ func main() {
 
 // command runs the benchmark, or the worker of one.
 func command(ctx context.Context, args []string, in io.Reader, out, progress io.Writer) error {
-	p := plan{warm: 300 * time.Millisecond}
+	p := plan{warm: time.Second}
 	flags := flag.NewFlagSet("bench-gateway", flag.ContinueOnError)
 	flags.SetOutput(progress)
 	bin := flags.String("bin", "bin", "folder of gatewayd")
@@ -120,7 +120,7 @@ func (p plan) compare(ctx context.Context, s scene, out, progress io.Writer) (er
 			return err
 		}
 	}
-	results, err := p.run(ctx, contenders, progress)
+	results, err := p.run(ctx, s.folder, contenders, progress)
 	if err != nil {
 		return err
 	}

@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"slices"
-	"sync/atomic"
 	"time"
 )
 
@@ -52,7 +50,7 @@ type samples [metrics][]float64
 func (s *samples) add(m metric, v float64) { s[m] = append(s[m], v) }
 
 // run measures all contenders in turn, so that what disturbs one disturbs all.
-func (p plan) run(ctx context.Context, all []*contender, progress io.Writer) ([]samples, error) {
+func (p plan) run(ctx context.Context, folder string, all []*contender, progress io.Writer) ([]samples, error) {
 	results := make([]samples, len(all))
 	rate := 0.0 // half of what the slowest can do
 	each := func(what string, f func(c *contender, s *samples) error) error {
@@ -74,7 +72,7 @@ func (p plan) run(ctx context.Context, all []*contender, progress io.Writer) ([]
 	for repeat := range p.repeats {
 		for _, s := range []step{
 			{"small requests at saturation", func(c *contender, s *samples) error {
-				return p.saturate(c, smallClients, small, s, smallRate, smallCPU)
+				return p.saturate(folder, c, smallClients, small, s, smallRate, smallCPU)
 			}},
 			{"small requests at half load", func(c *contender, s *samples) error {
 				if rate == 0 {
@@ -83,7 +81,7 @@ func (p plan) run(ctx context.Context, all []*contender, progress io.Writer) ([]
 				return p.halfLoad(ctx, c, rate, s)
 			}},
 			{"prompts of 200 KB at saturation", func(c *contender, s *samples) error {
-				return p.saturate(c, largeClients, large, s, largeRate, largeCPU)
+				return p.saturate(folder, c, largeClients, large, s, largeRate, largeCPU)
 			}},
 			{"first events", p.firstEvents},
 			{"streams", p.stream},
@@ -103,27 +101,24 @@ func slowest(all []samples) float64 {
 
 // saturate measures requests a second, and CPU time of each, with n clients that
 // never wait.
-func (p plan) saturate(c *contender, n int, text func(host string, i int) []byte, s *samples, rate, cpu metric) error {
-	stop, done := make(chan struct{}), new(atomic.Int64)
-	wait, err := closed(c, n, text, stop, done)
+func (p plan) saturate(folder string, c *contender, n int, text func(host string, i int) []byte, s *samples, rate, cpu metric) error {
+	if _, err := closed(folder, c, n, text, p.warm); err != nil {
+		return err
+	}
+	before, err := c.cpu()
 	if err != nil {
 		return err
 	}
-	time.Sleep(p.warm)
-	before, err := c.cpu()
-	count, began := done.Load(), time.Now()
-	time.Sleep(p.span)
-	after, err2 := c.cpu()
-	requests, took := float64(done.Load()-count), time.Since(began)
-	close(stop)
-	if err := errors.Join(wait(), err, err2); err != nil {
+	did, err := closed(folder, c, n, text, p.span)
+	if err != nil {
 		return err
 	}
-	if requests == 0 {
-		return errors.New("no request was answered in time")
+	after, err := c.cpu()
+	if err != nil {
+		return err
 	}
-	s.add(rate, requests/took.Seconds())
-	s.add(cpu, micro(after-before)/requests)
+	s.add(rate, float64(did.Requests)*1e6/float64(did.Micros))
+	s.add(cpu, micro(after-before)/float64(did.Requests))
 	return nil
 }
 

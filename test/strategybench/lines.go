@@ -39,6 +39,7 @@ func lines() []line {
 			line{"planned, a worker joined", "Plan/joined" + size.in, twin, 2 * size.fresh, 0, true},
 			line{"planned, none divided", "Plan/whole" + size.in, twin, 2 * size.fresh, 0, true},
 			line{"planned, divided", "Plan/divided" + size.in, twin, 2 * size.fresh, 0, true},
+			line{"planned, divided, with waste", "Plan/wasted" + size.in, twin, 2 * size.fresh, 0, true},
 		)
 	}
 	return all

@@ -16,7 +16,7 @@ type suite struct{ folder, names string }
 var suites = []suite{
 	{"pkg/router", "^Benchmark(Table|Decision)$/^(hit|table|hold|cost|rendezvous|rotation|builtin|twin)$/^(keys=1000000|workers=16)$"},
 	{"pkg/estimator", "^BenchmarkRecord$/^(rates|twin)$/^keys=1000000$"},
-	{"pkg/strategies/cacheroute", "^BenchmarkPlan$/^(paper|first|again|joined|whole|divided|twin)$"},
+	{"pkg/strategies/cacheroute", "^BenchmarkPlan$/^(paper|first|again|joined|whole|divided|wasted|twin)$"},
 }
 
 // build compiles the benchmarks of all suites into a folder.
