@@ -84,6 +84,7 @@ func TestAppend(t *testing.T) {
 		{http.Header{"A": {"b\r\nSet-Cookie: c"}}, "A: b  Set-Cookie: c\r\n"},
 		{http.Header{"A": {"\n\nHTTP/1.1 200 OK\n\n"}}, "A:   HTTP/1.1 200 OK  \r\n"},
 		{http.Header{"A": {"\x00\t\x7f\x1fé"}}, "A:  \t  é\r\n"},
+		{http.Header{"D": {"4"}, "A": {"1"}, "C": {"3"}, "B": {"2", "1"}}, "A: 1\r\nB: 2\r\nB: 1\r\nC: 3\r\nD: 4\r\n"},
 		{http.Header{"A\r\nB": {"c"}}, ""},
 		{http.Header{"A: b\nC": {"d"}, "": {"e"}, "F G": {"h"}}, ""},
 		{http.Header{"Skipped": {"b"}}, ""},

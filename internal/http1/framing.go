@@ -2,6 +2,7 @@ package http1
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -72,15 +73,20 @@ func KeepsAlive(h http.Header, minor int) bool {
 	return keeps
 }
 
-// Append appends the lines of a header's fields to b, but for those that skip is true
-// for, and those whose name is no token. A value cannot end its line: its control
-// characters become spaces.
+// Append appends the lines of a header's fields to b in the order of their names, but
+// for those that skip is true for, and those whose name is no token. A value cannot end
+// its line: its control characters become spaces.
 func Append(b []byte, h http.Header, skip map[string]bool) []byte {
-	for name, values := range h {
-		if skip[name] || !isToken(name) {
-			continue
+	var room [usualFields]string
+	names := room[:0]
+	for name := range h {
+		if !skip[name] && isToken(name) {
+			names = append(names, name)
 		}
-		for _, v := range values {
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		for _, v := range h[name] {
 			b = append(b, name...)
 			b = append(b, ": "...)
 			b = appendText(b, v)
