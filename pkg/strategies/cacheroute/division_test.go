@@ -127,3 +127,41 @@ func TestFillersAreImmune(t *testing.T) {
 		}
 	}
 }
+
+// TestDivisionStays: workers are divided for half a point of what is cached, and stay
+// divided for a quarter, so that noise does not turn them to and fro.
+func TestDivisionStays(t *testing.T) {
+	for was, least := range map[string]float64{"": 0.005, "0": 0.0025} {
+		below, above := 0.0, 1.0 // gains next to the bound, on either side
+		for tail := 0.05; tail < 0.8; tail *= 1.02 {
+			rates := []router.KeyRate{{Key: 1, Rate: 50, Tokens: 1}}
+			for key := range uint64(48) {
+				r := router.KeyRate{Key: key + 2, Rate: 5, Tokens: 1}
+				if key >= 8 {
+					r.Rate = tail
+				}
+				rates = append(rates, r)
+			}
+			p := Planned{IDs: []string{"a", "b", "c"}, QCap: 1000, Bound: 1.05, Everywhere: 0.5, Tokens: 1, HalfLife: 100, Budget: []float64{5, 5, 5}}
+			if was != "" {
+				p.Cold = []uint16{0}
+			}
+			_, z, err := p.Divide(rates, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			gain := z.Split - z.Flat
+			if divided := len(z.Cold) > 0; divided != (gain >= least) {
+				t.Errorf("cold before %q, gain %.4f: divided %v, want at least %v for that", was, gain, divided, least)
+			}
+			if gain < least {
+				below = max(below, gain)
+			} else {
+				above = min(above, gain)
+			}
+		}
+		if below < least-0.0025 || above > least+0.0025 {
+			t.Errorf("cold before %q: gains of %.4f and %.4f beside %v say nothing of it", was, below, above, least)
+		}
+	}
+}
