@@ -33,6 +33,7 @@ type exchange struct {
 	peeked   peeked
 	model    string // that the peeked one stands for, if it is an alias
 	affinity affinity
+	class    int // the priority of its class
 	estimate int // prompt tokens, as guessed from the text; 0 before it was read
 
 	// What became of it.
@@ -98,8 +99,7 @@ func (x *exchange) run(ctx context.Context) {
 		x.fail(e)
 		return
 	}
-	priority, e := x.priority()
-	if e != nil {
+	if x.class, e = x.priority(); e != nil {
 		x.outcome = router.Refused
 		x.fail(e)
 		return
@@ -109,7 +109,7 @@ func (x *exchange) run(ctx context.Context) {
 	request := router.Request{
 		ID: x.id, Model: x.model, Adapter: adapter, Key: x.affinity.key,
 		PromptTokens: x.estimate, MaxTokens: x.peeked.maxTokens,
-		Blocks: x.affinity.blocks, BlockTokens: max(1, int(blockBytes*tokens)), Priority: priority,
+		Blocks: x.affinity.blocks, BlockTokens: max(1, int(blockBytes*tokens)), Priority: x.class,
 	}
 	if x.op.short {
 		request.MaxTokens = 1

@@ -21,7 +21,7 @@ func (x *exchange) writeDown() {
 	}
 	e := &record.Entry{
 		Arrived: x.start, First: x.first, Ended: time.Now(),
-		Model: x.model, Tenant: x.recorder.Tenant(x.r.Header.Get("Authorization")), Key: x.affinity.key, Stream: x.peeked.stream,
+		Model: x.model, Tenant: x.recorder.Tenant(x.r.Header.Get("Authorization")), Key: x.affinity.key, Stream: x.peeked.stream, Priority: x.class,
 		Bytes: x.affinity.bytes, Blocks: x.affinity.blocks,
 		Prompt: x.usage.PromptTokens, Output: x.usage.OutputTokens, Cached: x.usage.CachedTokens,
 		Outcome: x.outcome.String(), Status: x.status, Worker: x.worker, Attempts: x.attempts,

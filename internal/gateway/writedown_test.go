@@ -43,11 +43,11 @@ func TestWriteDown(t *testing.T) {
 	})
 	w := setup{recorder: r}.world(t, f)
 	text := strings.Repeat("secret prompt ", 100)
-	ask := func(extra string) {
+	ask := func(extra string, headers ...string) {
 		w.post("/v1/chat/completions", `{"model":"m",`+extra+`"messages":[{"role":"user","content":"`+text+`"}]}`,
-			"Authorization", "Bearer secret key", "X-Session-Id", "secret session")
+			append(headers, "Authorization", "Bearer secret key", "X-Session-Id", "secret session")...)
 	}
-	ask(`"stream":true,`)
+	ask(`"stream":true,`, "X-Gatewayd-Priority", "high")
 	ask("")
 	ask(`"refuse":true,`)
 	w.post("/v1/chat/completions", `{"model":"unknown","messages":[]}`)
@@ -77,7 +77,7 @@ func TestWriteDown(t *testing.T) {
 	}
 	a, b, c := lines[1], lines[2], lines[3]
 	if a.PromptBytes != len(text)+len("user")+1 || len(a.Blocks) != a.PromptBytes/BlockBytes || a.PromptTokens != 400 || a.OutputTokens != 9 ||
-		*a.CachedTokens != 64 || !a.Stream || a.TTFTNS == 0 || a.E2ENS < a.TTFTNS || a.Outcome != recording.Completed || a.Status != 200 || a.Worker != "w0" || a.Attempts != 1 {
+		*a.CachedTokens != 64 || !a.Stream || a.Priority != 10 || b.Priority != 0 || a.TTFTNS == 0 || a.E2ENS < a.TTFTNS || a.Outcome != recording.Completed || a.Status != 200 || a.Worker != "w0" || a.Attempts != 1 {
 		t.Errorf("stream: %+v", a)
 	}
 	if b.CachedTokens != nil || b.Stream || b.TTFTNS != 0 || b.E2ENS == 0 || b.PromptTokens != 400 || b.Tenant != a.Tenant || b.Session != a.Session || len(b.Tenant) != 16 {

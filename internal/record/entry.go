@@ -12,10 +12,11 @@ type Entry struct {
 	First   time.Time // first generated content of a stream; zero if none came
 	Ended   time.Time
 
-	Model  string // that the client asked for; an alias is what it stands for
-	Tenant string // who asked, as Recorder.Tenant hides it
-	Key    uint64 // affinity key, 0 for none
-	Stream bool
+	Model    string // that the client asked for; an alias is what it stands for
+	Tenant   string // who asked, as Recorder.Tenant hides it
+	Key      uint64 // affinity key, 0 for none
+	Stream   bool
+	Priority int // of its class
 
 	Bytes     int      // of canonical prompt text
 	Blocks    []uint64 // hashes of its blocks, not to be changed any more
@@ -34,7 +35,7 @@ type Entry struct {
 func (r *Recorder) line(e *Entry, dropped int) *record.Line {
 	l := &record.Line{
 		AtNS: max(0, int64(e.Arrived.Sub(r.start))), E2ENS: max(0, int64(e.Ended.Sub(e.Arrived))),
-		Model: e.Model, Tenant: e.Tenant, Session: r.o.Salt.Key(e.Key), Stream: e.Stream,
+		Model: e.Model, Tenant: e.Tenant, Session: r.o.Salt.Key(e.Key), Stream: e.Stream, Priority: e.Priority,
 		PromptBytes: e.Bytes, PromptTokens: e.Prompt, Estimated: e.Estimated, OutputTokens: e.Output,
 		Outcome: e.Outcome, Status: e.Status, Worker: e.Worker, Attempts: e.Attempts, Dropped: dropped,
 	}

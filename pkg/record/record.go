@@ -31,7 +31,7 @@ type Line struct {
 	Model    string `json:"model,omitempty"`    // as the client named it
 	Tenant   string `json:"tenant,omitempty"`   // who asked: Salt.Name of a key or name
 	Session  string `json:"session,omitempty"`  // requests of one conversation have it in common
-	Priority int    `json:"priority,omitempty"` // as the client gave it
+	Priority int    `json:"priority,omitempty"` // that of its class
 	Stream   bool   `json:"stream,omitempty"`   // the client wanted a stream
 
 	PromptBytes  int  `json:"prompt_bytes,omitempty"`  // text behind Blocks, with a last piece that is not full
