@@ -15,8 +15,8 @@ func TestLeaving(t *testing.T) {
 		"close": func(c *net.TCPConn) { c.Close() }, "reset": func(c *net.TCPConn) { c.SetLinger(0); c.Close() }, "half": func(c *net.TCPConn) { c.CloseWrite() },
 	} {
 		for _, before := range []int{0, 3} {
-			for _, body := range []string{"\r\n", "Content-Length: 5\r\n\r\nhello"} {
-				t.Run(fmt.Sprint(name, before, len(body)), func(t *testing.T) {
+			for i, body := range []string{"\r\n", "Content-Length: 5\r\n\r\nhello", "Content-Length: 5\r\n\r\nhello"} {
+				t.Run(fmt.Sprint(name, before, i), func(t *testing.T) {
 					t.Parallel()
 					arrived, left := make(chan struct{}), make(chan error)
 					w := newWorld(t, func(w http.ResponseWriter, r *http.Request) {
@@ -35,6 +35,9 @@ func TestLeaving(t *testing.T) {
 					}
 					c.say("POST /wait HTTP/1.1\r\nHost: g\r\n%s", body)
 					<-arrived
+					if i == 2 { // the next request stays unread
+						c.say("GET /never HTTP/1.1\r\n")
+					}
 					leave(c.TCPConn)
 					if err := <-left; err != context.Canceled {
 						t.Errorf("the context: %v", err)

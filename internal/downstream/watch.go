@@ -1,8 +1,9 @@
 package downstream
 
 import (
-	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // patience is how long it may take until a client's leave is seen while it waits.
@@ -39,19 +40,16 @@ func (s *Server) watch() {
 	}
 }
 
-// look ends the context if the client has left. It does not wait, and it takes nothing
-// from what the client has sent.
+// look ends the context if the client has left, also behind requests that it has sent
+// ahead. It does not wait, and it takes nothing from what the client has sent.
 func (c *conn) look() {
 	if c.raw == nil || c.state.Load() != active {
 		return
 	}
-	left := false
 	_ = c.raw.Control(func(fd uintptr) {
-		var b [1]byte
-		n, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-		left = n == 0 && err == nil || err != nil && err != syscall.EAGAIN && err != syscall.EINTR
+		p := []unix.PollFd{{Fd: int32(fd), Events: left}}
+		if _, err := unix.Poll(p, 0); err == nil && p[0].Revents != 0 { // what was not asked for is a reset or an error
+			c.gone()
+		}
 	})
-	if left {
-		c.gone()
-	}
 }

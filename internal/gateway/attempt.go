@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gatewayd/internal/fleet"
+	"gatewayd/internal/http1"
 	"gatewayd/internal/pool"
 	"gatewayd/internal/telemetry"
 	"gatewayd/pkg/router"
@@ -177,6 +178,9 @@ func (x *exchange) unanswered(ctx context.Context, err error) try {
 	}
 	t := try{retry: true, says: fleet.Broken, speaks: true, result: telemetry.AttemptResult{Outcome: telemetry.AttemptBroken}}
 	t.failure = upstreamError("worker_unreachable", "the connection to the worker broke before it answered", http.StatusBadGateway)
+	if http1.Malformed(err) {
+		t.failure = upstreamError("worker_unreadable", "the worker's answer cannot be read: "+strings.TrimPrefix(err.Error(), "http1: "), http.StatusBadGateway)
+	}
 	if says, ok := unreachable(err); ok {
 		t.says, t.result.Outcome = says, telemetry.AttemptConnect
 		t.failure.message = "no connection to the worker could be made"

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/textproto"
+	"slices"
 	"strings"
 )
 
@@ -19,6 +20,11 @@ var (
 	ErrFraming  = errors.New("http1: Transfer-Encoding and Content-Length are malformed or contradict each other")
 	ErrCoding   = errors.New("http1: the only known transfer coding is chunked")
 )
+
+// Malformed reports whether the error says what is wrong with a head.
+func Malformed(err error) bool {
+	return slices.ContainsFunc([]error{ErrTooLarge, ErrStart, ErrVersion, ErrField, ErrFraming, ErrCoding}, func(e error) bool { return errors.Is(err, e) })
+}
 
 // ReadHead reads a head of at most limit bytes, up to and with its blank line, and
 // returns its lines. Behind an empty reader's end the error is io.EOF, within a head
