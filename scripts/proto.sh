@@ -1,6 +1,6 @@
 #!/bin/sh
 # Regenerates the code of the strategy protocol from docs/protocol/strategy/v1/strategy.proto:
-# pkg/plugin/wire/*.pb.go and examples/strategies/by-length/strategy_pb2*.py. Needs
+# pkg/plugin/wire/*.pb.go and examples/strategies/by-length/strategy_pb2.py. Needs
 # protoc 3.21, Go and Python 3; the generators are fetched in fixed versions, so that
 # the result is the same everywhere.
 set -eu
@@ -19,4 +19,4 @@ protoc --proto_path=docs/protocol/strategy/v1 \
 python3 -m venv "$tools/venv"
 "$tools/venv/bin/pip" install --quiet grpcio-tools==1.85.1
 "$tools/venv/bin/python" -m grpc_tools.protoc --proto_path=docs/protocol/strategy/v1 \
-	--python_out=examples/strategies/by-length --grpc_python_out=examples/strategies/by-length strategy.proto
+	--python_out=examples/strategies/by-length strategy.proto

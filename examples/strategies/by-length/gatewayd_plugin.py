@@ -26,7 +26,6 @@ import traceback
 import grpc
 
 import strategy_pb2 as pb
-import strategy_pb2_grpc
 
 PROTOCOL, FEATURES = 1, 2
 MAX_MESSAGE = 64 << 20
@@ -124,7 +123,9 @@ class Lane:
         return shown
 
 
-class Service(strategy_pb2_grpc.StrategyServicer):
+class Service:
+    """Every method of the protocol's service, by its name there."""
+
     def __init__(self, definitions):
         self.definitions = {d.name: d for d in definitions}
         self.instances, self.last, self.lock = {}, 0, threading.Lock()
@@ -256,6 +257,18 @@ def report(e):
     print(json.dumps({"@level": "error", "@message": text}), file=sys.stderr, flush=True)
 
 
+def handler(service):
+    """Has the service's methods called, as the protocol describes them."""
+    described = pb.DESCRIPTOR.services_by_name["Strategy"]
+    methods = {}
+    for m in described.methods:
+        make = grpc.stream_stream_rpc_method_handler if m.client_streaming else grpc.unary_unary_rpc_method_handler
+        methods[m.name] = make(getattr(service, m.name),
+                               request_deserializer=getattr(pb, m.input_type.name).FromString,
+                               response_serializer=getattr(pb, m.output_type.name).SerializeToString)
+    return grpc.method_handlers_generic_handler(described.full_name, methods)
+
+
 def serve(*definitions):
     """Serves the strategies until the host is done with this process, or gone."""
     if os.environ.get("GATEWAYD_PLUGIN") != "strategy":
@@ -266,7 +279,7 @@ def serve(*definitions):
     server = grpc.server(
         concurrent.futures.ThreadPoolExecutor(max_workers=2 * MAX_INSTANCES + 4),
         options=[("grpc.max_receive_message_length", MAX_MESSAGE), ("grpc.max_send_message_length", MAX_MESSAGE)])
-    strategy_pb2_grpc.add_StrategyServicer_to_server(Service(definitions), server)
+    server.add_generic_rpc_handlers((handler(Service(definitions)),))
     server.add_insecure_port("unix:" + socket)
     server.start()
     print(f"1|{PROTOCOL}|unix|{socket}|grpc", flush=True)
