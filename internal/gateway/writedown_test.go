@@ -15,12 +15,11 @@ import (
 	"gatewayd/internal/config"
 	"gatewayd/internal/record"
 	"gatewayd/internal/telemetry"
-	recording "gatewayd/pkg/record"
+	tape "gatewayd/pkg/record"
 )
 
-// TestWriteDown: what became of requests is written, and no text, name or key of
-// theirs.
-func TestWriteDown(t *testing.T) {
+// recording returns a recorder, and what reads what it has written once it is closed.
+func recording(t *testing.T) (r *record.Recorder, written func() (text []byte, lines []tape.Line)) {
 	path := filepath.Join(t.TempDir(), "traffic.jsonl")
 	r, err := record.Open(record.Options{
 		Config: config.Record{File: path, FileBytes: 1 << 20, Files: 1}, Salt: record.NewSalt(), BlockBytes: BlockBytes,
@@ -29,6 +28,29 @@ func TestWriteDown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return r, func() (text []byte, lines []tape.Line) {
+		if err := r.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for in := json.NewDecoder(bytes.NewReader(text)); in.More(); {
+			var l tape.Line
+			if err := in.Decode(&l); err != nil {
+				t.Fatal(err)
+			}
+			lines = append(lines, l)
+		}
+		return text, lines
+	}
+}
+
+// TestWriteDown: what became of requests is written, and no text, name or key of
+// theirs.
+func TestWriteDown(t *testing.T) {
+	r, written := recording(t)
 	f := newFake(t, func(w http.ResponseWriter, _ *http.Request, body []byte) {
 		switch {
 		case bytes.Contains(body, []byte("refuse")):
@@ -53,31 +75,16 @@ func TestWriteDown(t *testing.T) {
 	w.post("/v1/chat/completions", `{"model":"unknown","messages":[]}`)
 	w.post("/v1/chat/completions", `no JSON`)
 	w.idle()
-	if err := r.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	written, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if bytes.Contains(written, []byte("secret")) {
-		t.Errorf("a text was written:\n%s", written)
-	}
-	var lines []recording.Line
-	in := json.NewDecoder(bytes.NewReader(written))
-	for in.More() {
-		var l recording.Line
-		if err := in.Decode(&l); err != nil {
-			t.Fatal(err)
-		}
-		lines = append(lines, l)
+	file, lines := written()
+	if bytes.Contains(file, []byte("secret")) {
+		t.Errorf("a text was file:\n%s", file)
 	}
 	if len(lines) != 4 {
-		t.Fatalf("%d lines, want a header and three requests:\n%s", len(lines), written)
+		t.Fatalf("%d lines, want a header and three requests:\n%s", len(lines), file)
 	}
 	a, b, c := lines[1], lines[2], lines[3]
 	if a.PromptBytes != len(text)+len("user")+1 || len(a.Blocks) != a.PromptBytes/BlockBytes || a.PromptTokens != 400 || a.OutputTokens != 9 ||
-		*a.CachedTokens != 64 || !a.Stream || a.Priority != 10 || b.Priority != 0 || a.TTFTNS == 0 || a.E2ENS < a.TTFTNS || a.Outcome != recording.Completed || a.Status != 200 || a.Worker != "w0" || a.Attempts != 1 {
+		*a.CachedTokens != 64 || !a.Stream || a.Priority != 10 || b.Priority != 0 || a.TTFTNS == 0 || a.E2ENS < a.TTFTNS || a.Outcome != tape.Completed || a.Status != 200 || a.Worker != "w0" || a.Attempts != 1 {
 		t.Errorf("stream: %+v", a)
 	}
 	if b.CachedTokens != nil || b.Stream || b.TTFTNS != 0 || b.E2ENS == 0 || b.PromptTokens != 400 || b.Tenant != a.Tenant || b.Session != a.Session || len(b.Tenant) != 16 {
