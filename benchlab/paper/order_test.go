@@ -23,7 +23,7 @@ func short(seeds, requests int) *study {
 // each of the others.
 func TestHeadline(t *testing.T) {
 	if testing.Short() {
-		t.Skip("six policies climb a ladder on three seeds")
+		t.Skip("-short leaves it out: six policies climb a ladder on three seeds")
 	}
 	table, err := short(3, 2000).headline(t.Context())
 	if err != nil {

@@ -34,7 +34,7 @@ func TestGolden(t *testing.T) {
 	for file, want := range golden {
 		t.Run(file, func(t *testing.T) {
 			if testing.Short() && want["sessions"] != nil && want["subagents"] != nil {
-				t.Skip("reads 20 MB of sessions")
+				t.Skip("-short leaves it out: it reads 20 MB of sessions")
 			}
 			path := recorded + file
 			if _, err := os.Stat(path); err != nil {

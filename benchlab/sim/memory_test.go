@@ -19,7 +19,7 @@ func TestPeakMemory(t *testing.T) {
 		t.Errorf("a result takes %d bytes, want at most 64", size)
 	}
 	if testing.Short() {
-		t.Skip("long")
+		t.Skip("-short leaves it out: it simulates thousands of requests and collects garbage often")
 	}
 	const few, many, slack = 1500, 6000, 128 << 10
 	all, err := trace.Default()

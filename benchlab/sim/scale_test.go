@@ -13,7 +13,7 @@ import (
 // trace itself takes is not counted.
 func TestMemory(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long")
+		t.Skip("-short leaves it out: it simulates tens of thousands of requests")
 	}
 	long := turns(12000)
 	short := *long
@@ -69,7 +69,7 @@ func turns(n int) *trace.Trace {
 // TestManyWorkers runs 1,024 workers and four gateways through faults.
 func TestManyWorkers(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long")
+		t.Skip("-short leaves it out: it simulates 1,024 workers")
 	}
 	c := Config{Trace: turns(500), Workers: Fleet(1024, tenfold()), Seed: 1}
 	c.Open = func(int) ([]Link, error) { return chain(t, "sticky", "least-busy"), nil }

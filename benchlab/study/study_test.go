@@ -49,7 +49,7 @@ func run(t testing.TB, traffic *Traffic, chain string) Result {
 // agrees on most homes.
 func TestStickyOnAgentSessions(t *testing.T) {
 	if raced || testing.Short() {
-		t.Skip("twelve runs over thousands of requests, one goroutine")
+		t.Skip("-short leaves it out: twelve runs over thousands of requests, one goroutine")
 	}
 	const seeds = 3
 	for _, goal := range []struct{ active, hit, imbalance float64 }{{24, 0.92, 1.20}, {40, 0.77, 1.10}} {

@@ -186,7 +186,7 @@ func TestLongLines(t *testing.T) {
 // without common beginnings.
 func TestSuperposeSharesBeginnings(t *testing.T) {
 	if testing.Short() {
-		t.Skip("reads 20 MB of sessions")
+		t.Skip("-short leaves it out: it reads 20 MB of sessions")
 	}
 	tr := agents(t).CutSessions(20, 1)
 	inside := tr.Info().Reuse.TokenHit

@@ -30,7 +30,7 @@ func comparison(t *testing.T, text string) *report.Comparison {
 // TestDefaultLoad holds that the default rate scale loads the fleet as it says.
 func TestDefaultLoad(t *testing.T) {
 	if testing.Short() {
-		t.Skip("simulates the whole default trace")
+		t.Skip("-short leaves it out: it simulates the whole default trace")
 	}
 	code, stdout, stderr := bench(t.Context(), "compare", "--seeds", "1", "--strategy", "least-busy", "--json", "-")
 	if code != exitOK {

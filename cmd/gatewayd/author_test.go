@@ -56,7 +56,7 @@ var authorBin = sync.OnceValues(func() (string, error) {
 func author(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("it builds programs")
+		t.Skip("-short leaves it out: it builds programs")
 	}
 	dir, err := authorBin()
 	if err != nil {

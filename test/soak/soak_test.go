@@ -24,7 +24,7 @@ var short = map[string]check{
 // TestLines holds every line but for its figures.
 func TestLines(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds the gateway and runs it for some seconds")
+		t.Skip("-short leaves it out: it builds the gateway and runs it for some seconds")
 	}
 	bin := t.TempDir()
 	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", filepath.Join(bin, "gatewayd"), "gatewayd/cmd/gatewayd")
