@@ -108,18 +108,23 @@ func TestLimitsEndWithTheirRequest(t *testing.T) {
 	}
 }
 
-// A client that takes nothing of its answer does not keep the worker.
-func TestClientThatReadsNothing(t *testing.T) {
-	left := make(chan struct{})
-	f := newFake(t, func(w http.ResponseWriter, r *http.Request, _ []byte) {
-		defer close(left)
+// newEndless returns a worker that streams until its client leaves, once, and tells.
+func newEndless(t *testing.T) (f *fake, left <-chan struct{}) {
+	gone := make(chan struct{})
+	return newFake(t, func(w http.ResponseWriter, r *http.Request, _ []byte) {
+		defer close(gone)
 		w.Header().Set("Content-Type", "text/event-stream")
 		for r.Context().Err() == nil {
 			if _, err := io.WriteString(w, event(strings.Repeat("x", 64<<10))); err != nil {
 				return
 			}
 		}
-	})
+	}), gone
+}
+
+// A client that takes nothing of its answer does not keep the worker.
+func TestClientThatReadsNothing(t *testing.T) {
+	f, left := newEndless(t)
 	w := setup{pace: &pace{grace: long, rate: 1, stall: 100 * time.Millisecond}}.world(t, f)
 	c := w.dial()
 	fmt.Fprintf(c, postHead+"%s", len(streamed), streamed)

@@ -163,16 +163,7 @@ func TestAnswersHaveTheGatewaysID(t *testing.T) {
 // A client that takes nothing of a stream is cut off, and the worker, which did
 // its part, is not blamed.
 func TestClientThatReadsNothingIsNotTheWorkersFault(t *testing.T) {
-	left := make(chan struct{})
-	f := newFake(t, func(w http.ResponseWriter, r *http.Request, _ []byte) {
-		defer close(left)
-		w.Header().Set("Content-Type", "text/event-stream")
-		for r.Context().Err() == nil {
-			if _, err := io.WriteString(w, event(strings.Repeat("x", 64<<10))); err != nil {
-				return
-			}
-		}
-	})
+	f, left := newEndless(t)
 	told := &heard{}
 	w := setup{pace: &pace{grace: long, rate: 1, stall: 100 * time.Millisecond}, workers: told.behind}.world(t, f)
 	w.wire(t).say("%s", fmt.Sprintf(postHead+"%s", len(streamed), streamed))
