@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"gatewayd/internal/http1"
@@ -53,7 +54,7 @@ func (c *conn) call(w *response, r *http.Request) (well bool) {
 // refuse answers a request whose head cannot be read, if somebody is there to read
 // the answer.
 func (c *conn) refuse(err error) {
-	status, why := http.StatusBadRequest, "the request is no HTTP/1.1 that can be read without doubt"
+	status, why := http.StatusBadRequest, "the request cannot be read: "+strings.TrimPrefix(err.Error(), "http1: ")
 	switch {
 	case errors.Is(err, http1.ErrTooLarge):
 		status, why = http.StatusRequestHeaderFieldsTooLarge, "the request's header fields are too large"
@@ -63,7 +64,7 @@ func (c *conn) refuse(err error) {
 		status, why = http.StatusNotImplemented, "the only transfer coding that is known is chunked"
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		status, why = http.StatusRequestTimeout, "the request's header fields came too slowly"
-	case errors.Is(err, io.ErrUnexpectedEOF), !isOwn(err):
+	case !http1.Malformed(err): // the client has gone
 		return
 	}
 	w := &c.response
@@ -87,9 +88,4 @@ func (c *conn) say(status int, why string) bool {
 	c.given.want(time.Now().Add(c.server.o.Base.ReadHeaderTimeout))
 	c.server.o.Refuse(&c.response, status, why)
 	return c.response.finish() && c.linger()
-}
-
-// isOwn reports whether the error is about what the client has sent.
-func isOwn(err error) bool {
-	return errors.Is(err, http1.ErrStart) || errors.Is(err, http1.ErrField) || errors.Is(err, http1.ErrFraming)
 }

@@ -114,3 +114,20 @@ func TestHeadsInPieces(t *testing.T) {
 		}
 	}
 }
+
+// A refusal says what is wrong with the request.
+func TestRefusalsSayWhy(t *testing.T) {
+	w := newWorld(t, func(http.ResponseWriter, *http.Request) {}, nil)
+	for send, why := range map[string]string{
+		"GET /\r\n\r\n":          "first line",
+		"GET / HTTP/1.1\r\n\r\n": "Host",
+		"GET / HTTP/1.1\r\nHost: g\r\na: b\r\n c\r\n\r\n":        "header field",
+		"GET / HTTP/1.1\r\nHost: g\r\nContent-Length: x\r\n\r\n": "Content-Length",
+	} {
+		c := w.wire(t)
+		c.say("%s", send)
+		if got := c.rest(); !strings.Contains(got, why) {
+			t.Errorf("%q: %q, want %q in it", send, got, why)
+		}
+	}
+}

@@ -17,13 +17,14 @@ var (
 	ErrStart    = errors.New("http1: malformed first line")
 	ErrVersion  = errors.New("http1: another version of HTTP than 1")
 	ErrField    = errors.New("http1: malformed header field")
+	ErrHost     = errors.New("http1: there must be one Host field, with a host in it")
 	ErrFraming  = errors.New("http1: Transfer-Encoding and Content-Length are malformed or contradict each other")
 	ErrCoding   = errors.New("http1: the only known transfer coding is chunked")
 )
 
 // Malformed reports whether the error says what is wrong with a head.
 func Malformed(err error) bool {
-	return slices.ContainsFunc([]error{ErrTooLarge, ErrStart, ErrVersion, ErrField, ErrFraming, ErrCoding}, func(e error) bool { return errors.Is(err, e) })
+	return slices.ContainsFunc([]error{ErrTooLarge, ErrStart, ErrVersion, ErrField, ErrHost, ErrFraming, ErrCoding}, func(e error) bool { return errors.Is(err, e) })
 }
 
 // ReadHead reads a head of at most limit bytes, up to and with its blank line, and

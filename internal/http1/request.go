@@ -51,7 +51,7 @@ func host(r *http.Request) error {
 	delete(r.Header, "Host")
 	switch {
 	case len(hosts) > 1, len(hosts) == 0 && r.ProtoMinor > 0, len(hosts) == 1 && !isHost(hosts[0]), !isHost(r.URL.Host):
-		return ErrField
+		return ErrHost
 	case r.URL.Host != "": // it counts more
 		r.Host = r.URL.Host
 	case len(hosts) == 1:
