@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gatewayd/internal/http1"
+	"gatewayd/internal/socket"
 )
 
 // readBuffer is the size of a reader in bytes. A head that is longer costs copies.
@@ -54,7 +55,7 @@ func newConn(s *Server, c net.Conn) *conn {
 	if err != nil {
 		return nil
 	}
-	own := s.conn(c)
+	own := s.conn(socket.New(c))
 	own.raw = raw
 	return own
 }

@@ -3,6 +3,7 @@ package downstream
 import (
 	"net"
 	"net/http"
+	"runtime"
 	"strconv"
 	"sync"
 )
@@ -20,7 +21,8 @@ func (w *response) buffer() []byte {
 	return *w.out
 }
 
-// Write writes a part of the body: at once if it is a large one, else later. Where the
+// Write writes a part of the body: at once if it is a large one or the last one of a
+// length that was said, else later. Where the
 // answer has no body (to HEAD, 204, 304) it is taken and not sent.
 func (w *response) Write(p []byte) (int, error) {
 	if !w.headed {
@@ -45,6 +47,9 @@ func (w *response) Write(p []byte) (int, error) {
 			b = append(b, "\r\n"...)
 		}
 		*w.out = b
+		if !w.chunked && w.left == 0 {
+			w.last()
+		}
 		return len(p), w.err
 	}
 	parts := net.Buffers{b, p}
@@ -81,6 +86,15 @@ func (w *response) flush() {
 	w.drop()
 }
 
+// last writes the end of the answer, behind whoever else can go on: what is written in a
+// row wakes other programs once.
+func (w *response) last() {
+	if w.out != nil {
+		runtime.Gosched()
+		w.flush()
+	}
+}
+
 // drop gives the buffer back, since it may be long until there is more to write.
 func (w *response) drop() {
 	if cap(*w.out) <= 2*writeBuffer {
@@ -112,7 +126,7 @@ func (w *response) finish() bool {
 	if w.chunked && !w.silent {
 		*w.out = append(w.buffer(), "0\r\n\r\n"...)
 	}
-	w.flush()
+	w.last()
 	return w.err == nil && (w.left == 0 || w.silent || w.chunked || w.closes)
 }
 
@@ -120,10 +134,10 @@ func (w *response) finish() bool {
 // body that ends with the connection breaks off with a reset.
 func (w *response) breakOff() {
 	switch {
-	case !w.headed || w.silent || !w.chunked && w.left == 0: // nothing, or all but the last bytes
+	case !w.headed || w.silent || !w.chunked && w.left == 0: // there is nothing, or all is written
 	case w.chunked || w.left < untilEnd/2:
 		w.flush()
 	default:
-		_ = w.c.Conn.(*net.TCPConn).SetLinger(0)
+		_ = w.c.Conn.(interface{ SetLinger(seconds int) error }).SetLinger(0)
 	}
 }

@@ -175,11 +175,15 @@ type failing struct{ Workers }
 func (f failing) Report(string, fleet.Outcome) { panic("a fault") }
 
 // A fault of the gateway's own ends the request that met it, and nothing else:
-// the slot is free, the client is told, the log has the trace.
+// the slot is free, the client is told unless it has got all of its answer, the log has
+// the trace.
 func TestFaultEndsOneRequest(t *testing.T) {
 	f := newFake(t, func(w http.ResponseWriter, r *http.Request, b []byte) {
-		if r.Header.Get("X-Do") == "reset" {
+		switch r.Header.Get("X-Do") {
+		case "reset":
 			panic(http.ErrAbortHandler)
+		case "chunk":
+			w.(http.Flusher).Flush()
 		}
 		answerJSON(w, r, b)
 	})
@@ -189,15 +193,18 @@ func TestFaultEndsOneRequest(t *testing.T) {
 		if resp.StatusCode != http.StatusInternalServerError || !strings.Contains(text, `"code":"internal"`) {
 			t.Errorf("%s %s", resp.Status, text)
 		}
-		if _, _, err := w.try(t.Context(), "/v1/chat/completions", hello); err == nil {
+		if _, _, err := w.try(t.Context(), "/v1/chat/completions", hello, "X-Do", "chunk"); err == nil {
 			t.Error("an answer that broke off came whole")
+		}
+		if _, text, err := w.try(t.Context(), "/v1/chat/completions", hello); err != nil || !strings.HasSuffix(text, "}}") {
+			t.Errorf("an answer that had gone out did not come whole: %q, %v", text, err)
 		}
 		w.idle()
 	}
-	if n := w.metric("gatewayd_requests_total", `outcome="failed"`); n != 6 {
-		t.Errorf("%v failed requests counted, want 6", n)
+	if n := w.metric("gatewayd_requests_total", `outcome="failed"`); n != 9 {
+		t.Errorf("%v failed requests counted, want 9", n)
 	}
-	if log := w.log.String(); strings.Count(log, "a request met a fault of the gateway") != 6 || !strings.Contains(log, "endings_test.go") {
+	if log := w.log.String(); strings.Count(log, "a request met a fault of the gateway") != 9 || !strings.Contains(log, "endings_test.go") {
 		t.Errorf("the log does not tell where:\n%s", log)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"runtime"
-	"syscall"
 	"time"
 	"unsafe"
 
@@ -30,10 +29,9 @@ var past = time.Unix(1, 0)
 type conn struct {
 	net.Conn
 	host   string
-	raw    syscall.RawConn // nil if it has none
-	in     *bufio.Reader   // reads from the conn
-	since  time.Time       // unused since then
-	expire func()          // ends all reading and writing
+	in     *bufio.Reader // reads from the conn
+	since  time.Time     // unused since then
+	expire func()        // ends all reading and writing
 
 	// Of the exchange.
 	ctx     context.Context

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"gatewayd/internal/socket"
 	"testing/synctest"
 	"time"
 )
@@ -100,11 +102,11 @@ func TestClosedMeanwhile(t *testing.T) {
 			t.Fatal(err)
 		}
 		held := w.idle.pop(w.address)
-		if held == nil || !quiet(held) {
+		if held == nil || !socket.Quiet(held.Conn) {
 			t.Fatalf("%s: no quiet connection is kept", name)
 		}
 		close(idle)
-		for quiet(held) && t.Context().Err() == nil {
+		for socket.Quiet(held.Conn) && t.Context().Err() == nil {
 			runtime.Gosched()
 		}
 		w.idle.put(held)

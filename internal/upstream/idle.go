@@ -1,10 +1,10 @@
 package upstream
 
 import (
-	"net"
 	"sync"
-	"syscall"
 	"time"
+
+	"gatewayd/internal/socket"
 )
 
 // idle holds the connections that are not in use, the last used one on top.
@@ -21,7 +21,7 @@ type idle struct {
 func (i *idle) take(host string) *conn {
 	for {
 		c := i.pop(host)
-		if c == nil || time.Since(c.since) < i.timeout && quiet(c) {
+		if c == nil || time.Since(c.since) < i.timeout && socket.Quiet(c.Conn) {
 			return c
 		}
 		c.Close()
@@ -94,33 +94,4 @@ func (i *idle) closeAll() {
 		i.sweep.Stop()
 		i.sweep = nil
 	}
-}
-
-// rawOf returns what is beneath a connection, nil if that cannot be had.
-func rawOf(c net.Conn) syscall.RawConn {
-	s, ok := c.(syscall.Conn)
-	if !ok {
-		return nil
-	}
-	raw, err := s.SyscallConn()
-	if err != nil {
-		return nil // it is closed: its first use tells
-	}
-	return raw
-}
-
-// quiet reports whether nothing came on an unused connection: neither its end nor
-// bytes that nobody asked for. It does not wait.
-func quiet(c *conn) bool {
-	if c.raw == nil {
-		return true
-	}
-	quiet := false
-	err := c.raw.Read(func(fd uintptr) bool {
-		var b [1]byte
-		_, err := syscall.Read(int(fd), b[:])
-		quiet = err == syscall.EAGAIN || err == syscall.EWOULDBLOCK
-		return true
-	})
-	return err == nil && quiet
 }

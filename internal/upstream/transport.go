@@ -7,11 +7,13 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime"
 	"strconv"
 	"sync"
 	"time"
 
 	"gatewayd/internal/http1"
+	"gatewayd/internal/socket"
 )
 
 // Options sets up a Transport. Dial and Next are required.
@@ -69,6 +71,7 @@ func (t *Transport) Do(ctx context.Context, r *http.Request, h Hooks) (*http.Res
 	}
 	h.Connected(reused)
 	c.attend(ctx)
+	runtime.Gosched() // requests that are written one after the other wake the worker once
 	c.send(r, h)
 	resp, err := c.answer(r, h)
 	if err != nil {
@@ -107,7 +110,7 @@ func (t *Transport) connect(ctx context.Context, host string) (c *conn, reused b
 	if err != nil {
 		return nil, false, err
 	}
-	c = &conn{Conn: dialled, host: host, raw: rawOf(dialled)}
+	c = &conn{Conn: socket.New(dialled), host: host}
 	c.in = bufio.NewReaderSize(c, readBuffer)
 	c.expire = func() { _ = c.SetDeadline(past) } // a closed one has ended anyway
 	return c, false, nil
