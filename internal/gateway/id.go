@@ -9,6 +9,8 @@ import (
 // maxRequestID is the longest request ID taken over from a client.
 const maxRequestID = 128
 
+func init() { uuid.EnableRandPool() } // nobody's secret depends on an ID
+
 // requestID takes the client's X-Request-Id if it is harmless, and makes a
 // random UUID otherwise: some workers (llama-cpp-python) refuse other forms.
 func requestID(h http.Header) string {

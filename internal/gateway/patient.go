@@ -18,36 +18,31 @@ type patient struct {
 // directions. Where that is not possible, nothing is bounded.
 func (s *Server) patient(w http.ResponseWriter, r *http.Request) *patient {
 	p := &patient{ResponseWriter: w, control: http.NewResponseController(w), stall: s.pace.stall}
+	now := time.Now()
 	if r.ContentLength != 0 {
-		_ = p.control.SetReadDeadline(time.Now().Add(s.pace.grace))
+		_ = p.control.SetReadDeadline(now.Add(s.pace.grace))
 	}
-	p.renew()
+	p.renew(now)
 	return p
 }
 
 // renew gives the client its time again, but for a small part that is not worth it.
-func (p *patient) renew() {
-	now := time.Now()
+func (p *patient) renew(now time.Time) {
 	if now.Sub(p.renewed) > p.stall/64 {
 		p.renewed = now
 		_ = p.control.SetWriteDeadline(now.Add(p.stall))
 	}
 }
 
-// WriteHeader sends the head with what comes next.
-func (p *patient) WriteHeader(status int) {
-	p.renew()
-	p.ResponseWriter.WriteHeader(status)
-}
-
 // Write passes bytes on.
 func (p *patient) Write(b []byte) (int, error) {
-	p.renew()
+	p.renew(time.Now())
 	return p.ResponseWriter.Write(b)
 }
 
 // FlushError sends what was written.
 func (p *patient) FlushError() error {
+	p.renew(time.Now())
 	return p.control.Flush()
 }
 

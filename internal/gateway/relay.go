@@ -149,7 +149,7 @@ func (p *passage) some(from io.Reader, buf []byte) error {
 		return err
 	}
 	p.last = time.Now()
-	werr := p.write(buf[:n])
+	werr := p.write(buf[:n], err == io.EOF)
 	if p.stream && !p.headed && werr == nil { // it was held back
 		p.headed, werr = true, p.x.flush()
 	}
@@ -193,8 +193,8 @@ func (p *passage) send(b []byte) error {
 
 // write passes bytes on and looks at them. An incomplete line of a stream waits:
 // when the worker breaks off within it, no client should have to read half of an
-// event.
-func (p *passage) write(b []byte) error {
+// event. last says that nothing follows.
+func (p *passage) write(b []byte, last bool) error {
 	out := b
 	if p.stream && !p.opaque {
 		out = p.wanted(p.lines.take(b))
@@ -217,7 +217,7 @@ func (p *passage) write(b []byte) error {
 		if p.first.IsZero() {
 			p.first = p.last
 		}
-		p.answer.keep(b)
+		p.answer.take(b, last)
 	}
 	return nil
 }

@@ -28,6 +28,8 @@ type exchange struct {
 	start time.Time
 	stop  context.CancelCauseFunc
 
+	before, next *exchange // of those that run
+
 	body     string
 	held     int64 // bytes of memory that the body counts as
 	peeked   peeked

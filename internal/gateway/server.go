@@ -60,8 +60,8 @@ type Server struct {
 	draining  atomic.Bool
 
 	mu      sync.Mutex
-	running map[*exchange]struct{}
-	idle    chan struct{} // closed while there are none
+	running *exchange     // the first of a list
+	idle    chan struct{} // closed when there are none; nil: nobody waits for that
 	stopped bool
 }
 
@@ -76,11 +76,8 @@ func New(o Options) *Server {
 		pace:      steady,
 		room:      max(heldBytes, heldBodies*int64(o.Config.Limits.BodyBytes)),
 		sessions:  sessionFields(o.Config.Headers.Session),
-		running:   map[*exchange]struct{}{},
-		idle:      make(chan struct{}),
 	}
 	s.fresh.DisableKeepAlives = true
-	close(s.idle)
 	return s
 }
 
@@ -93,16 +90,25 @@ func (s *Server) Drain() { s.draining.Store(true) }
 func (s *Server) Idle() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.idle
+	idle := s.idle
+	if idle == nil {
+		idle = make(chan struct{})
+	}
+	if s.running == nil {
+		close(idle)
+		return idle
+	}
+	s.idle = idle
+	return idle
 }
 
 func (s *Server) enter(x *exchange) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.running[x] = struct{}{}; len(s.running) == 1 {
-		s.idle = make(chan struct{})
+	if x.next = s.running; x.next != nil {
+		x.next.before = x
 	}
-	if s.stopped {
+	if s.running = x; s.stopped {
 		x.stop(errStop)
 	}
 }
@@ -110,8 +116,16 @@ func (s *Server) enter(x *exchange) {
 func (s *Server) leave(x *exchange) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if delete(s.running, x); len(s.running) == 0 {
+	if x.next != nil {
+		x.next.before = x.before
+	}
+	if x.before != nil {
+		x.before.next = x.next
+		return
+	}
+	if s.running = x.next; s.running == nil && s.idle != nil {
 		close(s.idle)
+		s.idle = nil
 	}
 }
 
@@ -121,7 +135,7 @@ func (s *Server) Stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stopped = true
-	for x := range s.running {
+	for x := s.running; x != nil; x = x.next {
 		x.stop(errStop)
 	}
 }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"unsafe"
 
 	"github.com/tidwall/gjson"
 
@@ -11,31 +12,47 @@ import (
 // maxRead bounds the part of an answer that is kept to read its usage.
 const maxRead = 256 << 10
 
-// answer keeps what is needed to read the usage of an answer that is no stream:
-// all of it, or of a longer one its end.
+// answer reads the usage of an answer that is no stream. It keeps nothing of one that
+// comes in one piece, all of another, or of a longer one its end.
 type answer struct {
 	kept []byte
 	cut  bool
+	used *router.Usage // of one piece; nil: it has none, or it was not read yet
 }
 
-// keep takes the next bytes of the answer.
-func (a *answer) keep(b []byte) {
+// take takes the next bytes of the answer; last says that there are no more.
+func (a *answer) take(b []byte, last bool) {
+	if last && len(a.kept) == 0 {
+		if u, ok := a.read(b); ok {
+			a.used = &u
+		}
+		return
+	}
 	if a.kept = append(a.kept, b...); len(a.kept) > 2*maxRead {
 		a.kept = append(a.kept[:0], a.kept[len(a.kept)-maxRead:]...)
 		a.cut = true
 	}
 }
 
-// usage returns what the worker says that it took. It stands at the end, most often.
+// usage returns what the worker says that it took.
 func (a *answer) usage() (router.Usage, bool) {
+	if a.used != nil {
+		return *a.used, true
+	}
+	return a.read(a.kept)
+}
+
+// read reads the usage of an answer, at whose end it stands, most often.
+func (a *answer) read(text []byte) (router.Usage, bool) {
 	name := []byte(`"usage"`)
-	i := bytes.LastIndex(a.kept, name)
+	i := bytes.LastIndex(text, name)
 	if i < 0 {
 		return router.Usage{}, false
 	}
-	u, ok := tokens(gjson.ParseBytes(bytes.TrimLeft(a.kept[i+len(name):], " \t\r\n:")))
+	rest := bytes.TrimLeft(text[i+len(name):], " \t\r\n:")
+	u, ok := tokens(gjson.Parse(unsafe.String(unsafe.SliceData(rest), len(rest)))) // numbers are all that is kept of it
 	if !ok && !a.cut {
-		return readUsage(a.kept)
+		return readUsage(text)
 	}
 	return u, ok
 }
@@ -47,22 +64,46 @@ func readUsage(body []byte) (router.Usage, bool) { return tokens(gjson.GetBytes(
 // tokens reads a usage object: that of chat completions, of the Responses API, or
 // of Anthropic's Messages API, whose input tokens leave out those of the cache.
 func tokens(u gjson.Result) (router.Usage, bool) {
-	input, output := u.Get("prompt_tokens"), u.Get("completion_tokens")
-	cached := u.Get("prompt_tokens_details.cached_tokens")
-	if !input.Exists() && !output.Exists() {
-		input, output = u.Get("input_tokens"), u.Get("output_tokens")
-		cached = u.Get("input_tokens_details.cached_tokens")
-	}
-	if !u.IsObject() || !input.Exists() && !output.Exists() {
+	if !u.IsObject() {
 		return router.Usage{}, false
 	}
-	out := router.Usage{PromptTokens: count(input), OutputTokens: count(output), CachedTokens: -1}
-	if cached.Type == gjson.Number {
+	var chat, other struct{ input, output, details gjson.Result }
+	var read, created gjson.Result
+	u.ForEach(func(name, v gjson.Result) bool {
+		switch name.Str {
+		case "prompt_tokens":
+			chat.input = v
+		case "completion_tokens":
+			chat.output = v
+		case "prompt_tokens_details":
+			chat.details = v
+		case "input_tokens":
+			other.input = v
+		case "output_tokens":
+			other.output = v
+		case "input_tokens_details":
+			other.details = v
+		case "cache_read_input_tokens":
+			read = v
+		case "cache_creation_input_tokens":
+			created = v
+		}
+		return true
+	})
+	said := chat
+	if !said.input.Exists() && !said.output.Exists() {
+		said = other
+	}
+	if !said.input.Exists() && !said.output.Exists() {
+		return router.Usage{}, false
+	}
+	out := router.Usage{PromptTokens: count(said.input), OutputTokens: count(said.output), CachedTokens: -1}
+	if cached := said.details.Get("cached_tokens"); cached.Type == gjson.Number {
 		out.CachedTokens = count(cached)
 	}
-	if read := u.Get("cache_read_input_tokens"); read.Type == gjson.Number {
+	if read.Type == gjson.Number {
 		out.CachedTokens = count(read)
-		out.PromptTokens += out.CachedTokens + count(u.Get("cache_creation_input_tokens"))
+		out.PromptTokens += out.CachedTokens + count(created)
 	}
 	return out, true
 }
