@@ -32,8 +32,14 @@ func (w *response) begin(c *conn, r *http.Request) {
 // Header returns the header fields. What is changed behind WriteHeader has no effect.
 func (w *response) Header() http.Header { return w.header }
 
-// framing are the header fields that WriteHeader writes itself.
-var framing = map[string]bool{"Content-Length": true, "Transfer-Encoding": true, "Connection": true}
+// framing reports whether WriteHeader writes the header field itself.
+func framing(name string) bool {
+	switch name {
+	case "Content-Length", "Transfer-Encoding", "Connection":
+		return true
+	}
+	return false
+}
 
 // untilEnd is what is left of a body that ends with the connection.
 const untilEnd = 1 << 62

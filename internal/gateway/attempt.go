@@ -128,10 +128,9 @@ func (x *exchange) outgoing(a *pool.Assignment, member fleet.Member) http.Header
 }
 
 func (x *exchange) describe(a *pool.Assignment, m fleet.Member) telemetry.Attempt {
-	port, _ := strconv.Atoi(m.URL.Port())
 	return telemetry.Attempt{
 		Operation: x.op.name, Provider: provider, Model: m.NameOf(x.model), Stream: x.peeked.stream, MaxTokens: x.peeked.maxTokens,
-		Worker: m.ID, Address: m.URL.Hostname(), Port: port, Number: a.Receipt().Attempt,
+		Worker: m.ID, URL: m.URL, Number: a.Receipt().Attempt,
 	}
 }
 

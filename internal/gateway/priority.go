@@ -9,12 +9,12 @@ import (
 // priority returns the priority of the class that the client names for its
 // request, 0 if it names none.
 func (x *exchange) priority() (int, *apiError) {
-	h := x.cfg.Headers
-	class := x.r.Header.Get(h.Priority)
-	if h.Priority == "" || class == "" {
+	named := x.r.Header[x.priorities]
+	if x.priorities == "" || len(named) == 0 || named[0] == "" {
 		return 0, nil
 	}
-	priority, known := h.Priorities[class]
+	h := x.cfg.Headers
+	priority, known := h.Priorities[named[0]]
 	if !known {
 		return 0, badRequest("", "the header "+h.Priority+" names no class of priority; it may be "+strings.Join(slices.Sorted(maps.Keys(h.Priorities)), ", "))
 	}

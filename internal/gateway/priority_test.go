@@ -13,7 +13,7 @@ import (
 // that names those there are.
 func TestPriority(t *testing.T) {
 	c := config.Default()
-	x := &exchange{Server: &Server{cfg: c}, r: httptest.NewRequest(http.MethodPost, "/v1/completions", nil)}
+	x := &exchange{Server: &Server{cfg: c, priorities: "X-Gatewayd-Priority"}, r: httptest.NewRequest(http.MethodPost, "/v1/completions", nil)}
 	for class, want := range map[string]int{"": 0, "high": 10, "normal": 0, "low": -10} {
 		x.r.Header.Set("X-Gatewayd-Priority", class)
 		if got, e := x.priority(); e != nil || got != want {
@@ -24,7 +24,7 @@ func TestPriority(t *testing.T) {
 	if got, e := x.priority(); e == nil || e.status != http.StatusBadRequest || !strings.Contains(e.message, "it may be high, low, normal") {
 		t.Errorf("an unknown class is priority %d, %v", got, e)
 	}
-	x.cfg.Headers.Priority = ""
+	x.priorities = ""
 	if got, e := x.priority(); e != nil || got != 0 {
 		t.Errorf("without a header for it: %d, %v", got, e)
 	}

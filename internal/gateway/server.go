@@ -43,21 +43,22 @@ type Options struct {
 
 // Server is the HTTP handler of the API. It is safe for concurrent use.
 type Server struct {
-	cfg       config.Config
-	pools     Pools
-	workers   Workers
-	telemetry *telemetry.Telemetry
-	log       hclog.Logger
-	recorder  *record.Recorder // nil: nobody writes requests down
-	transport *upstream.Transport
-	fresh     *http.Transport // makes a new connection for every request
-	pace      pace
-	buffers   buffers
-	sessions  []sessionField
-	budget    budget       // of retries
-	room      int64        // for bodies, in bytes
-	inMemory  atomic.Int64 // bytes of bodies that take it
-	draining  atomic.Bool
+	cfg        config.Config
+	pools      Pools
+	workers    Workers
+	telemetry  *telemetry.Telemetry
+	log        hclog.Logger
+	recorder   *record.Recorder // nil: nobody writes requests down
+	transport  *upstream.Transport
+	fresh      *http.Transport // makes a new connection for every request
+	pace       pace
+	buffers    buffers
+	sessions   []sessionField
+	priorities string       // canonical name of the header field that names a class, "": none does
+	budget     budget       // of retries
+	room       int64        // for bodies, in bytes
+	inMemory   atomic.Int64 // bytes of bodies that take it
+	draining   atomic.Bool
 
 	mu      sync.Mutex
 	running *exchange     // the first of a list
@@ -69,13 +70,14 @@ type Server struct {
 func New(o Options) *Server {
 	s := &Server{
 		cfg: o.Config, pools: o.Pools, workers: o.Workers, telemetry: o.Telemetry,
-		log:       o.Logger.Named("gateway"),
-		recorder:  o.Recorder,
-		transport: newTransport(o.Config, o.Dial),
-		fresh:     newStandard(o.Config, o.Dial),
-		pace:      steady,
-		room:      max(heldBytes, heldBodies*int64(o.Config.Limits.BodyBytes)),
-		sessions:  sessionFields(o.Config.Headers.Session),
+		log:        o.Logger.Named("gateway"),
+		recorder:   o.Recorder,
+		transport:  newTransport(o.Config, o.Dial),
+		fresh:      newStandard(o.Config, o.Dial),
+		pace:       steady,
+		room:       max(heldBytes, heldBodies*int64(o.Config.Limits.BodyBytes)),
+		sessions:   sessionFields(o.Config.Headers.Session),
+		priorities: http.CanonicalHeaderKey(o.Config.Headers.Priority),
 	}
 	s.fresh.DisableKeepAlives = true
 	return s

@@ -76,11 +76,11 @@ func KeepsAlive(h http.Header, minor int) bool {
 // Append appends the lines of a header's fields to b in the order of their names, but
 // for those that skip is true for, and those whose name is no token. A value cannot end
 // its line: its control characters become spaces.
-func Append(b []byte, h http.Header, skip map[string]bool) []byte {
+func Append(b []byte, h http.Header, skip func(name string) bool) []byte {
 	var room [usualFields]string
 	names := room[:0]
 	for name := range h {
-		if !skip[name] && isToken(name) {
+		if !skip(name) && isToken(name) {
 			names = append(names, name)
 		}
 	}

@@ -87,8 +87,23 @@ func parseTarget(method, target string) (*url.URL, error) {
 		u.Scheme = ""
 		return u, nil
 	}
+	if isPath(target) {
+		return &url.URL{Path: target}, nil
+	}
 	return url.ParseRequestURI(target)
 }
+
+// isPath reports whether the target is a path that says what it is, as most are.
+func isPath(s string) bool {
+	for i := range len(s) {
+		if !paths[s[i]] {
+			return false
+		}
+	}
+	return s[0] == '/'
+}
+
+var paths = bytesOf(letters + digits + "/-._")
 
 // isTarget reports whether no byte of the target ends it for some readers.
 func isTarget(s string) bool {

@@ -3,6 +3,8 @@ package telemetry
 import (
 	"context"
 	"net/http"
+	"net/url"
+	"strconv"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -24,9 +26,8 @@ type Attempt struct {
 	Stream    bool
 	MaxTokens int // 0 = the client gave none
 	Worker    string
-	Address   string // host name or IP address of the worker
-	Port      int
-	Number    int // 1 for the first
+	URL       *url.URL // of the worker; nil = unknown
+	Number    int      // 1 for the first
 }
 
 // AttemptResult is what is known at the end of an attempt. Zero values mean
@@ -64,9 +65,11 @@ func (t *Telemetry) StartAttempt(ctx context.Context, a Attempt, upstream http.H
 	attrs = appendText(attrs, attrProvider, a.Provider)
 	attrs = appendText(attrs, attrModel, a.Model)
 	attrs = appendText(attrs, attrWorker, a.Worker)
-	attrs = appendText(attrs, attrServerAddress, a.Address)
-	if a.Port != 0 {
-		attrs = append(attrs, attrServerPort.Int(a.Port))
+	if a.URL != nil {
+		attrs = appendText(attrs, attrServerAddress, a.URL.Hostname())
+		if port, err := strconv.Atoi(a.URL.Port()); err == nil {
+			attrs = append(attrs, attrServerPort.Int(port))
+		}
 	}
 	if a.MaxTokens > 0 {
 		attrs = append(attrs, attrMaxTokens.Int(a.MaxTokens))

@@ -22,10 +22,21 @@ const (
 type carrier http.Header
 
 // Get implements propagation.TextMapCarrier.
-func (c carrier) Get(name string) string { return strings.Join(http.Header(c).Values(name), ",") }
+func (c carrier) Get(name string) string { return strings.Join(c[field(name)], ",") }
 
 // Set implements propagation.TextMapCarrier.
-func (c carrier) Set(name, value string) { http.Header(c).Set(name, value) }
+func (c carrier) Set(name, value string) { c[field(name)] = []string{value} }
+
+// field is the canonical form of the names that propagators use.
+func field(name string) string {
+	switch name {
+	case "traceparent":
+		return headerParent
+	case "tracestate":
+		return headerState
+	}
+	return name
+}
 
 // Keys implements propagation.TextMapCarrier.
 func (c carrier) Keys() []string { return []string{headerParent, headerState, headerBaggage} }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"reflect"
 	"strings"
 	"testing"
@@ -68,7 +69,7 @@ func TestSpansOfARequest(t *testing.T) {
 			} {
 				_, attempt := tel.StartAttempt(ctx, telemetry.Attempt{
 					Operation: telemetry.OperationChat, Provider: "vllm", Model: model, Stream: true, MaxTokens: 64,
-					Worker: "w1", Address: "10.0.0.1", Port: 8000, Number: number + 1,
+					Worker: "w1", URL: &url.URL{Scheme: "http", Host: "10.0.0.1:8000"}, Number: number + 1,
 				}, http.Header{})
 				attempt.End(end)
 			}
@@ -181,7 +182,7 @@ func TestHostileTextDoesNotLoseTheBatch(t *testing.T) {
 	ctx, server := tel.StartServer(ctx, r, "")
 	_, decision := tel.StartDecision(ctx)
 	decision.End(telemetry.DecisionResult{Verdict: "refuse", Strategy: bad, Version: bad, Reason: bad, Fallback: bad})
-	_, attempt := tel.StartAttempt(ctx, telemetry.Attempt{Operation: "chat", Provider: bad, Model: bad, Worker: bad, Address: bad}, http.Header{})
+	_, attempt := tel.StartAttempt(ctx, telemetry.Attempt{Operation: "chat", Provider: bad, Model: bad, Worker: bad, URL: &url.URL{Host: bad}}, http.Header{})
 	attempt.End(telemetry.AttemptResult{ErrorType: bad, ResponseID: bad, ResponseModel: bad, FinishReasons: []string{bad}})
 	_, plan := tel.StartPlan(ctx, bad, bad)
 	plan.End(telemetry.PlanInvalid, 0, 0, errors.New(bad))

@@ -154,8 +154,14 @@ func (c *conn) write(r *http.Request, h Hooks) {
 	}
 }
 
-// framing are the header fields that the transport writes itself.
-var framing = map[string]bool{"Host": true, "Content-Length": true, "Transfer-Encoding": true, "Trailer": true, "Connection": true}
+// framing reports whether the transport writes the header field itself.
+func framing(name string) bool {
+	switch name {
+	case "Host", "Content-Length", "Transfer-Encoding", "Trailer", "Connection":
+		return true
+	}
+	return false
+}
 
 // errLength says that a body is not as long as it was said to be.
 var errLength = errors.New("upstream: the request's body does not have its length")
