@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"time"
 )
 
@@ -15,7 +14,8 @@ type metric int
 const (
 	smallRate  metric = iota // small requests a second at saturation
 	smallCPU                 // CPU microseconds of one
-	half50                   // microseconds of one at half load, median
+	halfRate                 // requests a second at half load
+	half50                   // microseconds of one then, median
 	half99                   // and the 99th percentile
 	largeRate                // requests with a prompt of 200 KB a second
 	largeCPU                 // CPU microseconds of one
@@ -52,7 +52,7 @@ func (s *samples) add(m metric, v float64) { s[m] = append(s[m], v) }
 // run measures all contenders in turn, so that what disturbs one disturbs all.
 func (p plan) run(ctx context.Context, folder string, all []*contender, progress io.Writer) ([]samples, error) {
 	results := make([]samples, len(all))
-	rate := 0.0 // half of what the slowest can do
+	rate := 0.0 // at half load
 	each := func(what string, f func(c *contender, s *samples) error) error {
 		fmt.Fprintf(progress, "%s %s\n", time.Now().Format(time.TimeOnly), what)
 		for i, c := range all {
@@ -76,7 +76,10 @@ func (p plan) run(ctx context.Context, folder string, all []*contender, progress
 			}},
 			{"small requests at half load", func(c *contender, s *samples) error {
 				if rate == 0 {
-					rate = slowest(results) / 2
+					var err error
+					if rate, err = p.halfBusy(ctx, all, results); err != nil {
+						return err
+					}
 				}
 				return p.halfLoad(ctx, c, rate, s)
 			}},
@@ -94,9 +97,41 @@ func (p plan) run(ctx context.Context, folder string, all []*contender, progress
 	return results, each("idle streams", p.hold)
 }
 
-// slowest returns the least of the contenders' first rates.
-func slowest(all []samples) float64 {
-	return slices.MinFunc(all, func(a, b samples) int { return int(a[smallRate][0] - b[smallRate][0]) })[smallRate][0]
+// slowest returns the place of the contender whose first rate is the least.
+func slowest(results []samples) int {
+	least := 0
+	for i := range results {
+		if results[i][smallRate][0] < results[least][smallRate][0] {
+			least = i
+		}
+	}
+	return least
+}
+
+// halfBusy returns the rate at which the slowest contender keeps a core busy for half of
+// the time. That is less than half of its rate at saturation: a request that comes alone
+// costs a multiple of one among many.
+func (p plan) halfBusy(ctx context.Context, all []*contender, results []samples) (float64, error) {
+	const half, tries = 0.5, 3
+	i := slowest(results)
+	rate := results[i][smallRate][0] * half
+	for range tries {
+		before, err := all[i].cpu()
+		if err != nil {
+			return 0, err
+		}
+		if _, err := open(ctx, all[i], openClients, rate, p.span); err != nil {
+			return 0, err
+		}
+		after, err := all[i].cpu()
+		if err != nil {
+			return 0, err
+		}
+		if busy := (after - before).Seconds() / p.span.Seconds(); busy > 0 {
+			rate *= half / busy
+		}
+	}
+	return rate, nil
 }
 
 // saturate measures requests a second, and CPU time of each, with n clients that
@@ -131,6 +166,7 @@ func (p plan) halfLoad(ctx context.Context, c *contender, rate float64, s *sampl
 	if err != nil {
 		return err
 	}
+	s.add(halfRate, rate)
 	s.add(half50, micro(quantile(took, 0.5)))
 	s.add(half99, micro(quantile(took, 0.99)))
 	return nil

@@ -83,6 +83,7 @@ var columns = []struct {
 }{
 	{"small/s", plain(smallRate)},
 	{"CPU µs", plain(smallCPU)},
+	{"half load/s", plain(halfRate)},
 	{"added p50 µs", less(half50)},
 	{"p99 µs", less(half99)},
 	{"200 KB/s", plain(largeRate)},
