@@ -41,6 +41,8 @@ type conn struct {
 	given  limit              // of writing
 
 	// Of the request.
+	request  http.Request
+	header   http.Header // its, between requests without fields; nil: to be made
 	body     body
 	response response
 }
@@ -86,8 +88,9 @@ func (c *conn) serve() {
 			c.handOver(head)
 			return
 		}
-		r := new(http.Request)
-		if *r = *c.blank; err == nil {
+		r := &c.request
+		*r = *c.blank
+		if r.Header = c.header; err == nil {
 			err = http1.ParseRequest(r, head)
 		}
 		if err != nil {
@@ -98,6 +101,19 @@ func (c *conn) serve() {
 			return
 		}
 		c.served = true
+		c.keep(r.Header)
+	}
+}
+
+// keptFields is the size of a header that is used again: one that was larger takes long
+// to be cleared.
+const keptFields = 64
+
+// keep clears a header for the next request.
+func (c *conn) keep(h http.Header) {
+	if c.header = nil; len(h) <= keptFields {
+		clear(h)
+		c.header = h
 	}
 }
 

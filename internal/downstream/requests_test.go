@@ -3,7 +3,9 @@ package downstream
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -140,5 +142,36 @@ func TestBrokenBodies(t *testing.T) {
 			t.Errorf("%q: %s %q, close %v", body, r.Status, text, r.Close)
 		}
 		c.closed()
+	}
+}
+
+// A request has the fields of its own head, however many the one before it on the
+// connection had, and whatever its handler has made of them.
+func TestFieldsAreTheRequests(t *testing.T) {
+	w := newWorld(t, func(w http.ResponseWriter, r *http.Request) {
+		for _, name := range slices.Sorted(maps.Keys(r.Header)) {
+			fmt.Fprintf(w, "%s=%s;", name, strings.Join(r.Header[name], ","))
+		}
+		r.Header.Set("Made", "up")
+		if r.URL.Path == "/without" {
+			r.Header = nil
+		}
+	}, nil)
+	c := w.wire(t)
+	many := func(n int) (lines, want string) {
+		for i := range n {
+			lines += fmt.Sprintf("A%03d: %d\r\n", i, n)
+			want += fmt.Sprintf("A%03d=%d;", i, n)
+		}
+		return lines, want
+	}
+	for _, n := range []int{3, 0, keptFields - 1, 1, keptFields, 2, 10 * keptFields, 1, 0} {
+		for _, path := range []string{"/", "/without"} {
+			lines, want := many(n)
+			c.say("GET %s HTTP/1.1\r\nHost: g\r\n%s\r\n", path, lines)
+			if _, got := c.hear(http.MethodGet); got != want {
+				t.Errorf("%d fields: %.100q, want %.100q", n, got, want)
+			}
+		}
 	}
 }

@@ -25,7 +25,7 @@ type Options struct {
 //
 // A request's context ends when the client leaves, within patience, and when the
 // connection ends, but not with the request. An answer without a Content-Length is
-// chunked. Neither the ResponseWriter nor its header nor the request's body may be used
+// chunked. Neither the ResponseWriter nor the request, nor what they consist of, may be used
 // after the handler has returned. A read deadline holds for reading that begins behind
 // it. Hijacking and trailers are not known.
 type Server struct {

@@ -110,12 +110,9 @@ func (x *exchange) conclude(t try, worker string, took time.Duration, span telem
 	span.End(t.result)
 }
 
-// headerRoom is for the header fields that a request gets on its way.
-const headerRoom = 4
-
-// outgoing returns the header fields that the worker gets.
+// outgoing returns the header fields that the worker gets: most often no more than came.
 func (x *exchange) outgoing(a *pool.Assignment, member fleet.Member) http.Header {
-	header := forward(make(http.Header, len(x.r.Header)+headerRoom), x.r.Header, true)
+	header := forward(make(http.Header, len(x.r.Header)), x.r.Header, true)
 	header["X-Request-Id"] = x.w.Header()["X-Request-Id"]
 	if _, ok := header["User-Agent"]; !ok {
 		header["User-Agent"] = nil // none, instead of the transport's own

@@ -52,7 +52,10 @@ func (x *exchange) readBody() (string, *apiError) {
 	if length > limit {
 		return "", tooLarge(limit)
 	}
-	from := http.MaxBytesReader(x.w, x.r.Body, limit)
+	from := x.r.Body
+	if length < 0 {
+		from = http.MaxBytesReader(x.w, from, limit)
+	}
 	text := make([]byte, 0, min(max(length, unknown), trusted)+endRoom)
 	for {
 		if len(text) > 0 || x.cfg.Timeouts.Total < x.pace.grace { // patient has given it that

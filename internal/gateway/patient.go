@@ -11,14 +11,15 @@ type patient struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	stall   time.Duration
+	began   time.Time
 	renewed time.Time
 }
 
 // patient bounds how long the client may leave the gateway waiting, in both
 // directions. Where that is not possible, nothing is bounded.
 func (s *Server) patient(w http.ResponseWriter, r *http.Request) *patient {
-	p := &patient{ResponseWriter: w, control: http.NewResponseController(w), stall: s.pace.stall}
 	now := time.Now()
+	p := &patient{ResponseWriter: w, control: http.NewResponseController(w), stall: s.pace.stall, began: now}
 	if r.ContentLength != 0 {
 		_ = p.control.SetReadDeadline(now.Add(s.pace.grace))
 	}

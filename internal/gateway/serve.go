@@ -59,7 +59,7 @@ func (s *Server) serve(w *patient, r *http.Request, op *operation) {
 	defer stop(nil)
 	x := &exchange{
 		Server: s, w: w, r: r, op: op, stop: stop,
-		id: w.Header().Get("X-Request-Id"), start: time.Now(), outcome: router.Failed,
+		id: w.Header().Get("X-Request-Id"), start: w.began, outcome: router.Failed,
 	}
 	s.enter(x)
 	defer s.leave(x)

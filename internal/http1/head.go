@@ -93,9 +93,15 @@ const usualFields = 32
 
 // Fields reads the fields of a head behind its first line. Their names are in
 // canonical form; lines that go on with the next one (RFC 9112, 5.2) are an error.
-func Fields(lines string) (http.Header, error) {
+func Fields(lines string) (http.Header, error) { return addFields(nil, lines) }
+
+// addFields is Fields that adds to a header without fields, or makes one of nil.
+func addFields(header http.Header, lines string) (http.Header, error) {
 	n := strings.Count(lines, "\n")
-	header, values := make(http.Header, min(n, usualFields)), make([]string, n)
+	if header == nil {
+		header = make(http.Header, min(n, usualFields))
+	}
+	values := make([]string, n)
 	for lines != "" {
 		var line string
 		if line, lines = Cut(lines); line == "" {

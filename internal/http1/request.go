@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ParseRequest reads the head of a request into r, all but its body. The Host field is
-// taken out of the header.
+// ParseRequest reads the head of a request into r, all but its body. The header of r is
+// used if there is one, which must have no fields. The Host field is taken out of it.
 func ParseRequest(r *http.Request, head string) error {
 	line, lines := Cut(head)
 	var rest string
@@ -24,7 +24,7 @@ func ParseRequest(r *http.Request, head string) error {
 	if r.URL, err = parseTarget(r.Method, r.RequestURI); err != nil {
 		return ErrStart
 	}
-	if r.Header, err = Fields(lines); err != nil {
+	if r.Header, err = addFields(r.Header, lines); err != nil {
 		return err
 	}
 	if err := host(r); err != nil {
