@@ -134,7 +134,7 @@ func (w *response) finish() bool {
 // body that ends with the connection breaks off with a reset.
 func (w *response) breakOff() {
 	switch {
-	case !w.headed || w.silent || !w.chunked && w.left == 0: // there is nothing, or all is written
+	case !w.headed || w.silent || !w.chunked && w.left == 0: // nothing is to be cut off
 	case w.chunked || w.left < untilEnd/2:
 		w.flush()
 	default:

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -118,14 +119,16 @@ func (s *Server) enter(x *exchange) {
 func (s *Server) leave(x *exchange) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if x.next != nil {
-		x.next.before = x.before
+	before, next := x.before, x.next
+	x.before, x.next = nil, nil // whoever holds on to one holds on to no other
+	if next != nil {
+		next.before = before
 	}
-	if x.before != nil {
-		x.before.next = x.next
+	if before != nil {
+		before.next = next
 		return
 	}
-	if s.running = x.next; s.running == nil && s.idle != nil {
+	if s.running = next; s.running == nil && s.idle != nil {
 		close(s.idle)
 		s.idle = nil
 	}
@@ -149,6 +152,7 @@ func (s *Server) Close() { s.transport.CloseIdleConnections() }
 // matter, and nothing is ever redirected.
 func (s *Server) ServeHTTP(client http.ResponseWriter, r *http.Request) {
 	w := s.patient(client, r)
+	defer func() { w.renew(time.Now()) }() // the server has yet to send what was not sent
 	route := r.URL.Path
 	if operations[route] == nil {
 		route = path.Clean("/" + route)

@@ -80,7 +80,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	return t.n, err
 }
 
-// told returns an error as the net package would.
+// told returns an error of a system call as the net package would.
 func (c *conn) told(op string, err error) error {
 	if errno, ok := err.(syscall.Errno); ok && errno != syscall.EAGAIN { //nolint:errorlint // ours
 		return &net.OpError{Op: op, Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: os.NewSyscallError(op, errno)}

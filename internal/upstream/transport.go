@@ -64,6 +64,7 @@ func (t *Transport) Do(ctx context.Context, r *http.Request, h Hooks) (*http.Res
 	if r.URL.Scheme != "http" || r.ContentLength < 0 || r.Close || r.Method == http.MethodConnect {
 		return Via(ctx, t.o.Next, r, h)
 	}
+	runtime.Gosched() // requests that are written one after the other wake the worker once
 	c, reused, err := t.connect(ctx, r.URL.Host)
 	if err != nil {
 		closeBody(r)
@@ -71,7 +72,6 @@ func (t *Transport) Do(ctx context.Context, r *http.Request, h Hooks) (*http.Res
 	}
 	h.Connected(reused)
 	c.attend(ctx)
-	runtime.Gosched() // requests that are written one after the other wake the worker once
 	c.send(r, h)
 	resp, err := c.answer(r, h)
 	if err != nil {

@@ -1,0 +1,53 @@
+package gateway
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// order notes what is done to a response.
+type order struct {
+	sink
+	steps []string
+}
+
+func (o *order) WriteHeader(status int) {
+	o.steps = append(o.steps, "head")
+	o.sink.WriteHeader(status)
+}
+
+func (o *order) Write(b []byte) (int, error) {
+	o.steps = append(o.steps, "body")
+	return o.sink.Write(b)
+}
+
+func (o *order) SetWriteDeadline(time.Time) error {
+	o.steps = append(o.steps, "deadline")
+	return nil
+}
+
+// A server may send all of an answer, or its end, only when the handler has returned,
+// however long the worker has taken: the client has its time for that.
+func TestTheEndHasItsTime(t *testing.T) {
+	for name, answer := range map[string]http.HandlerFunc{
+		"nothing":        func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) },
+		"an empty body":  func(w http.ResponseWriter, _ *http.Request) {},
+		"a body":         func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "{}") },
+		"chunks":         func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "{}"); w.(http.Flusher).Flush() },
+		"an error of it": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
+		"a refusal":      func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) },
+	} {
+		f := newFake(t, func(w http.ResponseWriter, r *http.Request, _ []byte) { answer(w, r) })
+		w := setup{pace: &pace{grace: time.Minute, rate: 1, stall: 1}}.world(t, f)
+		o := &order{sink: sink{header: http.Header{}}}
+		w.gateway.ServeHTTP(o, httptest.NewRequest(http.MethodPost, "/v1/chat/completions", strings.NewReader(hello)))
+		if head := slices.Index(o.steps, "head"); head < 0 || o.steps[len(o.steps)-1] != "deadline" {
+			t.Errorf("%s: %v, want a deadline behind all that is written", name, o.steps)
+		}
+	}
+}
