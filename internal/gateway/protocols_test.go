@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"testing"
 
@@ -76,23 +77,31 @@ func TestProtocols(t *testing.T) {
 				}
 			}, f)
 			client := p.client(t, cas)
+			var reused bool // the last request's connection
 			ask := func(ctx context.Context, body string) *http.Response {
 				req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL+"/v1/chat/completions", strings.NewReader(body))
 				if err != nil {
 					t.Fatal(err)
 				}
-				resp, err := client.RoundTrip(req)
+				resp, err := client.RoundTrip(req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+					GotConn: func(i httptrace.GotConnInfo) { reused = i.Reused },
+				})))
 				if err != nil {
 					t.Fatal(err)
 				}
 				t.Cleanup(func() { resp.Body.Close() })
 				return resp
 			}
-			for body, want := range map[string]int{hello: 200, `{`: 400, `{"x":"` + strings.Repeat("x", 200<<10) + `"}`: 413} {
+			tooLarge := `{"x":"` + strings.Repeat("x", 200<<10) + `"}`
+			for body, want := range map[string]int{hello: 200, `{`: 400, tooLarge: 413} {
 				resp := ask(t.Context(), body)
 				if text, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != want || resp.ProtoMajor != p.major || !strings.HasPrefix(string(text), "{") {
 					t.Errorf("%.20s: %s %s %s, %v", body, resp.Proto, resp.Status, text, err)
 				}
+			}
+			io.Copy(io.Discard, ask(t.Context(), tooLarge).Body)
+			if io.Copy(io.Discard, ask(t.Context(), hello).Body); reused != (p.major == 2) {
+				t.Errorf("behind a body that is too large the connection goes on: %v", reused)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			resp := ask(ctx, streamed)

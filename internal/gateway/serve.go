@@ -251,7 +251,7 @@ func (x *exchange) fail(e *apiError) {
 	if x.cfg.Headers.Expose && x.worker != "" {
 		x.w.Header().Set("X-Gatewayd-Worker", x.worker)
 	}
-	e.typed = x.op.typed
+	e.typed, e.last = x.op.typed, e.last && x.r.ProtoMajor == 1 // other streams of HTTP/2 go on
 	e.write(x.w)
 }
 
