@@ -25,9 +25,10 @@ type Options struct {
 //
 // A request's context ends when the client leaves, within patience, and when the
 // connection ends, but not with the request. An answer without a Content-Length is
-// chunked. Neither the ResponseWriter nor the request, nor what they consist of, may be used
-// after the handler has returned. A read deadline holds for reading that begins behind
-// it. Hijacking and trailers are not known.
+// chunked. Neither the ResponseWriter nor the request, nor what they consist of, may be
+// used after the handler has returned: the next request on the connection has them. A
+// read deadline holds for reading that begins behind it. Hijacking and trailers are not
+// known.
 type Server struct {
 	o    Options
 	tls  *tls.Config // Base may get one of its own when it serves

@@ -22,8 +22,8 @@ func (w *response) buffer() []byte {
 }
 
 // Write writes a part of the body: at once if it is a large one or the last one of a
-// length that was said, else later. Where the
-// answer has no body (to HEAD, 204, 304) it is taken and not sent.
+// length that was said, else later. Where the answer has no body (to HEAD, 204, 304) it
+// is taken and not sent.
 func (w *response) Write(p []byte) (int, error) {
 	if !w.headed {
 		w.WriteHeader(http.StatusOK)
