@@ -14,10 +14,12 @@ type conn struct {
 	raw     syscall.RawConn
 	in, out transfer
 	one     [1]byte // to look
+	waits   func()  // called before waiting; nil: nobody cares
 }
 
 // transfer is what is being read or written.
 type transfer struct {
+	conn  *conn
 	try   func(fd uintptr) bool // false: wait until the socket is ready
 	p     []byte
 	n     int
@@ -37,8 +39,20 @@ func New(c net.Conn) net.Conn {
 		return c // it is closed: its first use tells
 	}
 	own := &conn{TCPConn: t, raw: raw}
+	own.in.conn, own.out.conn = own, own
 	own.in.try, own.out.try = own.in.read, own.out.write
 	return own
+}
+
+// Before has f called whenever a read or a write is about to wait: perhaps by both at
+// once, and more than once for each. It must be set before the connection is used. It
+// reports false, and nothing is called, for a connection that New has left as it was.
+func Before(c net.Conn, f func()) bool {
+	own, ok := c.(*conn)
+	if ok {
+		own.waits = f
+	}
+	return ok
 }
 
 // Quiet reports whether nothing has come on a connection that nobody reads: neither
@@ -92,7 +106,7 @@ func (t *transfer) read(fd uintptr) bool {
 	n, errno := call(syscall.SYS_READ, fd, t.p)
 	switch {
 	case errno == syscall.EAGAIN && !t.looks:
-		return false
+		return t.wait()
 	case errno != 0:
 		t.err = errno
 	case n == 0:
@@ -108,11 +122,19 @@ func (t *transfer) write(fd uintptr) bool {
 		switch t.n += n; errno {
 		case 0:
 		case syscall.EAGAIN:
-			return false
+			return t.wait()
 		default:
 			t.err = errno
 			return true
 		}
 	}
 	return true
+}
+
+// wait returns false: the net package waits.
+func (t *transfer) wait() bool {
+	if t.conn.waits != nil {
+		t.conn.waits()
+	}
+	return false
 }

@@ -9,3 +9,6 @@ func New(c net.Conn) net.Conn { return c }
 
 // Quiet reports true: nothing is known.
 func Quiet(net.Conn) bool { return true }
+
+// Before reports false: nothing is called.
+func Before(net.Conn, func()) bool { return false }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"gatewayd/internal/socket"
 )
 
@@ -150,4 +152,64 @@ func TestQuiet(t *testing.T) {
 	if socket.New(one) != one || !socket.Quiet(one) {
 		t.Error("no TCP connection: it must come back as it is")
 	}
+}
+
+// Before a connection waits it says so, and else it does not.
+func TestBefore(t *testing.T) {
+	one, two := net.Pipe()
+	defer one.Close()
+	defer two.Close()
+	if socket.Before(one, nil) {
+		t.Error("no TCP connection: nothing can be called")
+	}
+	own, far := pair(t)
+	waits := make(chan struct{}, 1)
+	if !socket.Before(own, func() { waits <- struct{}{} }) {
+		t.Skip("nothing is called elsewhere than on Linux")
+	}
+	b := make([]byte, 1)
+	go func() {
+		<-waits
+		far.Write([]byte("two"))
+	}()
+	for range 3 { // the first one waits, or the test does not end
+		if _, err := own.Read(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	far.Write([]byte("x"))
+	for !ready(t, own) {
+		runtime.Gosched()
+	}
+	if _, err := own.Read(b); err != nil {
+		t.Fatal(err)
+	}
+	own.Write(b)
+	select {
+	case <-waits:
+		t.Error("it waited for what was there")
+	default:
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		own.Write(make([]byte, 64<<20)) // more than the system takes
+	}()
+	<-waits
+	own.Close()
+	<-ended
+}
+
+// ready reports whether something is to be read.
+func ready(t *testing.T, c net.Conn) bool {
+	t.Helper()
+	raw, err := c.(syscall.Conn).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	if err := raw.Control(func(fd uintptr) { n, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0) }); err != nil {
+		t.Fatal(err)
+	}
+	return n > 0
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"sync"
 	"time"
 	"unsafe"
 
@@ -31,18 +32,38 @@ type conn struct {
 	host   string
 	in     *bufio.Reader // reads from the conn
 	since  time.Time     // unused since then
+	tells  bool          // before it waits
 	expire func()        // ends all reading and writing
 
 	// Of the exchange.
 	ctx     context.Context
-	stop    func() bool     // ends the watch over the context; false: it has struck
+	mu      sync.Mutex
+	stop    func() bool     // ends the watch over the context, false: it has struck; nil: there is none
 	written <-chan struct{} // closed once the request is written; nil: it is
 	failed  error           // of writing; valid from then on
 }
 
+// begin begins an exchange that the end of the context ends, as soon as it waits.
+func (c *conn) begin(ctx context.Context) {
+	if c.ctx = ctx; !c.tells {
+		c.attend()
+	}
+}
+
 // attend has the end of the context end the exchange.
-func (c *conn) attend(ctx context.Context) {
-	c.ctx, c.stop = ctx, context.AfterFunc(ctx, c.expire)
+func (c *conn) attend() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stop == nil {
+		c.stop = context.AfterFunc(c.ctx, c.expire)
+	}
+}
+
+// leave undoes attend, and reports false if the context has ended the exchange.
+func (c *conn) leave() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stop == nil || c.stop()
 }
 
 // WriteString writes to the connection without a copy of the text.
@@ -108,11 +129,11 @@ func (c *conn) wait() {
 	if c.written != nil {
 		<-c.written
 	}
-	c.stop()
+	c.leave()
 }
 
 // clean reports whether the exchange has left the connection as it was before: the
 // request is written, nothing is left to read, and no deadline is set.
 func (c *conn) clean() bool {
-	return c.sent() && c.stop() && c.failed == nil && c.in.Buffered() == 0
+	return c.sent() && c.leave() && c.failed == nil && c.in.Buffered() == 0
 }

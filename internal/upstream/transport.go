@@ -71,7 +71,7 @@ func (t *Transport) Do(ctx context.Context, r *http.Request, h Hooks) (*http.Res
 		return nil, err
 	}
 	h.Connected(reused)
-	c.attend(ctx)
+	c.begin(ctx)
 	c.send(r, h)
 	resp, err := c.answer(r, h)
 	if err != nil {
@@ -93,6 +93,9 @@ func (t *Transport) Do(ctx context.Context, r *http.Request, h Hooks) (*http.Res
 	}
 	chunked := len(resp.TransferEncoding) > 0
 	b.keep = b.keep && (chunked || resp.ContentLength != http1.Unknown)
+	if chunked || resp.ContentLength == http1.Unknown || resp.ContentLength > int64(c.in.Buffered()) {
+		c.attend() // it may go on without ever waiting
+	}
 	b.from, resp.Body = http1.NewBody(c.in, resp.ContentLength, chunked), b
 	return resp, nil
 }
@@ -113,6 +116,7 @@ func (t *Transport) connect(ctx context.Context, host string) (c *conn, reused b
 	c = &conn{Conn: socket.New(dialled), host: host}
 	c.in = bufio.NewReaderSize(c, readBuffer)
 	c.expire = func() { _ = c.SetDeadline(past) } // a closed one has ended anyway
+	c.tells = socket.Before(c.Conn, c.attend)
 	return c, false, nil
 }
 
