@@ -9,7 +9,7 @@ import (
 // it. Without one, a client that reads nothing would keep a worker's slot.
 type patient struct {
 	http.ResponseWriter
-	control *http.ResponseController
+	control http.ResponseController
 	stall   time.Duration
 	began   time.Time
 	renewed time.Time
@@ -19,7 +19,7 @@ type patient struct {
 // directions. Where that is not possible, nothing is bounded.
 func (s *Server) patient(w http.ResponseWriter, r *http.Request) *patient {
 	now := time.Now()
-	p := &patient{ResponseWriter: w, control: http.NewResponseController(w), stall: s.pace.stall, began: now}
+	p := &patient{ResponseWriter: w, control: *http.NewResponseController(w), stall: s.pace.stall, began: now}
 	if r.ContentLength != 0 {
 		_ = p.control.SetReadDeadline(now.Add(s.pace.grace))
 	}

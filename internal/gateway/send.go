@@ -66,13 +66,18 @@ func (s *sending) request() *http.Request {
 	for _, piece := range pieces {
 		length += len(piece)
 	}
-	u := endpoint(s.member.URL, x.op.path)
-	u.RawQuery = withoutSecrets(x.r.URL.RawQuery)
-	return &http.Request{
-		Method: http.MethodPost, URL: u, Header: s.header, Host: s.member.URL.Host,
-		ContentLength: int64(length), Body: &replay{left: pieces},
+	out := &struct {
+		request http.Request
+		url     url.URL
+		body    replay
+	}{url: endpoint(s.member.URL, x.op.path), body: replay{left: pieces}}
+	out.url.RawQuery = withoutSecrets(x.r.URL.RawQuery)
+	out.request = http.Request{
+		Method: http.MethodPost, URL: &out.url, Header: s.header, Host: s.member.URL.Host,
+		ContentLength: int64(length), Body: &out.body,
 		GetBody: func() (io.ReadCloser, error) { return &replay{left: x.pieces(s.member)}, nil },
 	}
+	return &out.request
 }
 
 // Connected notes that there is a connection.
@@ -103,11 +108,11 @@ func (s *sending) Wrote(err error) {
 
 // endpoint joins the worker's base URL and the API path, without doubling the
 // version.
-func endpoint(base *url.URL, path string) *url.URL {
+func endpoint(base *url.URL, path string) url.URL {
 	u := *base
 	u.Path = strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), "/v1") + path
 	u.RawPath = ""
-	return &u
+	return u
 }
 
 // secretParameters are the query parameters that clients send keys in.

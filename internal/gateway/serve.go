@@ -61,9 +61,8 @@ func (s *Server) serve(w *patient, r *http.Request, op *operation) {
 		Server: s, w: w, r: r, op: op, stop: stop,
 		id: w.Header().Get("X-Request-Id"), start: w.began, outcome: router.Failed,
 	}
-	s.enter(x)
-	defer s.leave(x)
-	defer time.AfterFunc(s.cfg.Timeouts.Total, func() { stop(errTotal) }).Stop()
+	s.running.enter(x)
+	defer s.running.leave(x)
 	ctx, span := s.telemetry.StartServer(ctx, r, op.path)
 	s.budget.request(x.start)
 	x.guarded(ctx)

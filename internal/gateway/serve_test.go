@@ -106,8 +106,8 @@ func TestPathsAreForgiving(t *testing.T) {
 		"http://h": "http://h/v1/embeddings", "http://h/": "http://h/v1/embeddings", "http://h/v1": "http://h/v1/embeddings",
 		"http://h/v1/": "http://h/v1/embeddings", "http://h/a/b/": "http://h/a/b/v1/embeddings",
 	} {
-		if got := endpoint(parse(t, base), "/v1/embeddings").String(); got != want {
-			t.Errorf("endpoint of %s is %s, want %s", base, got, want)
+		if u := endpoint(parse(t, base), "/v1/embeddings"); u.String() != want {
+			t.Errorf("endpoint of %s is %s, want %s", base, u.String(), want)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -60,11 +59,7 @@ type Server struct {
 	room       int64        // for bodies, in bytes
 	inMemory   atomic.Int64 // bytes of bodies that take it
 	draining   atomic.Bool
-
-	mu      sync.Mutex
-	running *exchange     // the first of a list
-	idle    chan struct{} // closed when there are none; nil: nobody waits for that
-	stopped bool
+	running    running
 }
 
 // New returns the handler of the API.
@@ -81,6 +76,7 @@ func New(o Options) *Server {
 		priorities: http.CanonicalHeaderKey(o.Config.Headers.Priority),
 	}
 	s.fresh.DisableKeepAlives = true
+	s.running.limit = o.Config.Timeouts.Total
 	return s
 }
 
@@ -90,63 +86,17 @@ func New(o Options) *Server {
 func (s *Server) Drain() { s.draining.Store(true) }
 
 // Idle returns a channel that is closed once no inference request runs.
-func (s *Server) Idle() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	idle := s.idle
-	if idle == nil {
-		idle = make(chan struct{})
-	}
-	if s.running == nil {
-		close(idle)
-		return idle
-	}
-	s.idle = idle
-	return idle
-}
-
-func (s *Server) enter(x *exchange) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if x.next = s.running; x.next != nil {
-		x.next.before = x
-	}
-	if s.running = x; s.stopped {
-		x.stop(errStop)
-	}
-}
-
-func (s *Server) leave(x *exchange) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	before, next := x.before, x.next
-	x.before, x.next = nil, nil // whoever holds on to one holds on to no other
-	if next != nil {
-		next.before = before
-	}
-	if before != nil {
-		before.next = next
-		return
-	}
-	if s.running = next; s.running == nil && s.idle != nil {
-		close(s.idle)
-		s.idle = nil
-	}
-}
+func (s *Server) Idle() <-chan struct{} { return s.running.none() }
 
 // Stop ends all requests that still run, each with an error for its client, and
 // those that come later.
-func (s *Server) Stop() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stopped = true
-	for x := s.running; x != nil; x = x.next {
-		x.stop(errStop)
-	}
-}
+func (s *Server) Stop() { s.running.stop() }
 
 // Close drops idle connections to workers.
-func (s *Server) Close() { s.transport.CloseIdleConnections() }
+func (s *Server) Close() {
+	s.running.rest()
+	s.transport.CloseIdleConnections()
+}
 
 // ServeHTTP answers one request. Doubled and trailing slashes in a path do not
 // matter, and nothing is ever redirected.
