@@ -9,6 +9,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // errSlow says that a rate is too high for the machine.
@@ -77,10 +79,14 @@ func (o *openLoad) read(s *slot) {
 }
 
 // send sends the requests. It has a thread of its own: timers of the runtime are up
-// to a millisecond late.
+// to a millisecond late. And the system may have it sleep 50 µs longer than it asks to,
+// unless that is refused: requests would come late, and several at once.
 func (o *openLoad) send(ctx context.Context, rate float64, span time.Duration) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0); err != nil {
+		return err
+	}
 	random := rand.New(rand.NewPCG(1, 2))
 	due := time.Now()
 	for end := due.Add(span); due.Before(end) && ctx.Err() == nil; {
