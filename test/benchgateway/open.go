@@ -79,8 +79,8 @@ func (o *openLoad) read(s *slot) {
 }
 
 // send sends the requests. It has a thread of its own: timers of the runtime are up
-// to a millisecond late. And the system may have it sleep 50 µs longer than it asks to,
-// unless that is refused: requests would come late, and several at once.
+// to a millisecond late. And the kernel has a thread sleep up to 50 µs longer than it asks
+// for, unless it asks not to: requests would leave late, and several at once.
 func (o *openLoad) send(ctx context.Context, rate float64, span time.Duration) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
