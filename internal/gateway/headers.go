@@ -4,23 +4,39 @@ import (
 	"fmt"
 	"net/http"
 	"net/textproto"
-	"slices"
 	"strings"
 )
 
-// hopByHop are the headers that belong to one connection (RFC 9110, 7.6.1),
-// beside all that begin with Proxy-.
-var hopByHop = []string{"Connection", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Http2-Settings"}
-
-// secret are the client's credentials; no worker gets them.
-var secret = []string{
-	"Authorization", "Api-Key", "X-Api-Key", "X-Goog-Api-Key", "X-Auth-Token", "X-Access-Token", "X-Amz-Security-Token",
-	"Ocp-Apim-Subscription-Key", "Cookie", "Cookie2",
+// hopByHop reports whether a header field belongs to one connection (RFC 9110, 7.6.1),
+// as do all that begin with Proxy-.
+func hopByHop(name string) bool {
+	switch name {
+	case "Connection", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Http2-Settings":
+		return true
+	}
+	return false
 }
 
-// ours are request headers that the gateway writes itself, or that a worker
-// would take as the gateway's word.
-var ours = []string{"Content-Length", "Accept-Encoding", "Traceparent", "Tracestate", "Expect", "Forwarded", "X-Real-Ip", "X-Data-Parallel-Rank"}
+// secret reports whether a request's field is one of the client's credentials; no worker
+// gets them.
+func secret(name string) bool {
+	switch name {
+	case "Authorization", "Api-Key", "X-Api-Key", "X-Goog-Api-Key", "X-Auth-Token", "X-Access-Token", "X-Amz-Security-Token",
+		"Ocp-Apim-Subscription-Key", "Cookie", "Cookie2":
+		return true
+	}
+	return false
+}
+
+// ours reports whether the gateway writes a request's field itself, or a worker would
+// take it as the gateway's word.
+func ours(name string) bool {
+	switch name {
+	case "Content-Length", "Accept-Encoding", "Traceparent", "Tracestate", "Expect", "Forwarded", "X-Real-Ip", "X-Data-Parallel-Rank":
+		return true
+	}
+	return strings.HasPrefix(name, forwarded)
+}
 
 // Prefixes of header names.
 const (
@@ -29,21 +45,6 @@ const (
 	forwarded = "X-Forwarded-" // what proxies before this one say of the client
 )
 
-// stopped are the header fields that do not pass to workers, with whether they pass
-// to clients.
-var stopped = stops()
-
-func stops() map[string]bool {
-	m := map[string]bool{}
-	for _, name := range slices.Concat(secret, ours) {
-		m[name] = true
-	}
-	for _, name := range hopByHop {
-		m[name] = false
-	}
-	return m
-}
-
 // forward copies the header fields that may pass on, from a client to a worker or
 // back, and returns what they were copied to. Fields that Connection names do not
 // pass.
@@ -51,17 +52,19 @@ func forward(to, from http.Header, toWorker bool) http.Header {
 	var drop map[string]bool
 	for _, v := range from["Connection"] {
 		for name := range strings.SplitSeq(v, ",") {
+			if name = textproto.CanonicalMIMEHeaderKey(strings.TrimSpace(name)); hopByHop(name) {
+				continue // it does not pass anyway
+			}
 			if drop == nil {
 				drop = map[string]bool{}
 			}
-			drop[textproto.CanonicalMIMEHeaderKey(strings.TrimSpace(name))] = true
+			drop[name] = true
 		}
 	}
 	for name, values := range from {
-		back, known := stopped[name]
 		switch {
-		case drop[name], known && (toWorker || !back), strings.HasPrefix(name, own), strings.HasPrefix(name, proxies):
-		case toWorker && strings.HasPrefix(name, forwarded), !toWorker && name == "Set-Cookie":
+		case drop[name], hopByHop(name), strings.HasPrefix(name, own), strings.HasPrefix(name, proxies):
+		case toWorker && (secret(name) || ours(name)), !toWorker && name == "Set-Cookie":
 		default:
 			to[name] = values
 		}
