@@ -28,7 +28,7 @@ const (
 
 // plan says how much is measured.
 type plan struct {
-	span    time.Duration // of one measure
+	span    time.Duration // of one turn
 	warm    time.Duration // before it
 	repeats int
 	streams int
@@ -37,6 +37,10 @@ type plan struct {
 	idle    int           // streams that are held open
 	firsts  int           // streams whose first event is timed
 }
+
+// shortTurns is how often contenders take turns in a repeat where a second tells much:
+// what disturbs the machine comes and goes faster than the long ones do.
+const shortTurns = 4
 
 const (
 	smallClients = 64
@@ -66,15 +70,16 @@ func (p plan) run(ctx context.Context, folder string, all []*contender, progress
 		return nil
 	}
 	type step struct {
-		what string
-		do   func(c *contender, s *samples) error
+		what  string
+		turns int // of each contender in a repeat
+		do    func(c *contender, s *samples) error
 	}
 	for repeat := range p.repeats {
 		for _, s := range []step{
-			{"small requests at saturation", func(c *contender, s *samples) error {
+			{"small requests at saturation", shortTurns, func(c *contender, s *samples) error {
 				return p.saturate(folder, c, smallClients, small, s, smallRate, smallCPU)
 			}},
-			{"small requests at half load", func(c *contender, s *samples) error {
+			{"small requests at half load", shortTurns, func(c *contender, s *samples) error {
 				if rate == 0 {
 					var err error
 					if rate, err = p.halfBusy(ctx, all, results); err != nil {
@@ -83,14 +88,16 @@ func (p plan) run(ctx context.Context, folder string, all []*contender, progress
 				}
 				return p.halfLoad(ctx, c, rate, s)
 			}},
-			{"prompts of 200 KB at saturation", func(c *contender, s *samples) error {
+			{"prompts of 200 KB at saturation", 2, func(c *contender, s *samples) error {
 				return p.saturate(folder, c, largeClients, large, s, largeRate, largeCPU)
 			}},
-			{"first events", p.firstEvents},
-			{"streams", p.stream},
+			{"first events", shortTurns, p.firstEvents},
+			{"streams", 1, p.stream},
 		} {
-			if err := each(fmt.Sprintf("%d/%d %s", repeat+1, p.repeats, s.what), s.do); err != nil {
-				return nil, err
+			for turn := range s.turns {
+				if err := each(fmt.Sprintf("%d/%d %s, turn %d of %d", repeat+1, p.repeats, s.what, turn+1, s.turns), s.do); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}
