@@ -27,15 +27,15 @@ func TestRunning(t *testing.T) {
 			return x
 		}
 		enter("first")
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		left := enter("left")
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		last := enter("last")
 		l.leave(left)
 		idle := l.none()
-		time.Sleep(5 * time.Second)
+		<-time.After(5 * time.Second)
 		enter("late")
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		synctest.Wait()
 		want := map[string]time.Duration{"first": 10 * time.Second, "last": 12 * time.Second, "late": 17 * time.Second}
 		for name, at := range want {
