@@ -105,8 +105,8 @@ func emulatedWorker(t *testing.T) string {
 	return server.URL
 }
 
-// gateway is a gateway in a process of its own.
-type gateway struct {
+// running is a gateway in a process of its own.
+type running struct {
 	t          *testing.T
 	cmd        *exec.Cmd
 	api, admin string
@@ -116,9 +116,9 @@ type gateway struct {
 }
 
 // startGateway runs `gatewayd serve` with the arguments and waits until it is ready.
-func startGateway(t *testing.T, env map[string]string, args ...string) *gateway {
+func startGateway(t *testing.T, env map[string]string, args ...string) *running {
 	t.Helper()
-	g := &gateway{t: t, ended: make(chan error, 1)}
+	g := &running{t: t, ended: make(chan error, 1)}
 	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json", "--log-level", "debug"}, args...)
 	g.cmd = exec.Command(os.Args[0], args...)
 	g.cmd.Env = append(os.Environ(), "GATEWAYD_TEST_RUN=1")
@@ -161,7 +161,7 @@ func startGateway(t *testing.T, env map[string]string, args ...string) *gateway 
 }
 
 // read keeps the log and finds the addresses in it.
-func (g *gateway) read(stderr io.Reader, serving chan struct{}) {
+func (g *running) read(stderr io.Reader, serving chan struct{}) {
 	once := sync.OnceFunc(func() { close(serving) })
 	lines := bufio.NewScanner(stderr)
 	lines.Buffer(nil, 1<<20)
@@ -184,14 +184,14 @@ func (g *gateway) read(stderr io.Reader, serving chan struct{}) {
 	g.ended <- nil
 }
 
-func (g *gateway) logged() string {
+func (g *running) logged() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.log.String()
 }
 
 // get returns the body of an admin page.
-func (g *gateway) get(path string) string {
+func (g *running) get(path string) string {
 	g.t.Helper()
 	resp, err := http.DefaultClient.Do(adminRequest(g.t, "http://"+g.admin+path))
 	if err != nil {
@@ -235,7 +235,7 @@ type plan struct {
 	Table    map[string][]string `json:"table"`
 }
 
-func (g *gateway) plan(strategy string) plan {
+func (g *running) plan(strategy string) plan {
 	g.t.Helper()
 	var plans []plan
 	if err := json.Unmarshal([]byte(g.get("/plans?keys=1000")), &plans); err != nil {
@@ -250,7 +250,7 @@ func (g *gateway) plan(strategy string) plan {
 }
 
 // chat sends a chat completion for a session and returns the response, read.
-func (g *gateway) chat(session string, stream bool) (*http.Response, string, error) {
+func (g *running) chat(session string, stream bool) (*http.Response, string, error) {
 	body := fmt.Sprintf(`{"model":"m","stream":%v,"max_tokens":3,"messages":[{"role":"user","content":"Hello from %s"}]}`, stream, session)
 	req, err := http.NewRequest(http.MethodPost, "http://"+g.api+"/v1/chat/completions", strings.NewReader(body))
 	if err != nil {
@@ -268,7 +268,7 @@ func (g *gateway) chat(session string, stream bool) (*http.Response, string, err
 }
 
 // mustChat fails the test unless the answer is a 200; it returns the worker.
-func (g *gateway) mustChat(session string) (worker string) {
+func (g *running) mustChat(session string) (worker string) {
 	g.t.Helper()
 	resp, body, err := g.chat(session, false)
 	if err != nil {
@@ -281,7 +281,7 @@ func (g *gateway) mustChat(session string) (worker string) {
 }
 
 // stop ends the gateway as an operator would, and wants exit code 0.
-func (g *gateway) stop(signal os.Signal) {
+func (g *running) stop(signal os.Signal) {
 	g.t.Helper()
 	if err := g.cmd.Process.Signal(signal); err != nil {
 		g.t.Fatal(err)

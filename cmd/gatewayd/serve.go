@@ -13,6 +13,7 @@ import (
 
 	"gatewayd/internal/config"
 	"gatewayd/internal/daemon"
+	"gatewayd/internal/gateway"
 	"gatewayd/internal/heap"
 	"gatewayd/pkg/plugin/ref"
 )
@@ -24,9 +25,9 @@ func serveCommand(p process) *cli.Command {
 		UsageText: "gatewayd serve --config FILE\n" +
 			"gatewayd serve --worker URL [--worker URL]... [--plugin NAME|PATH[:key=value...]]...\n\n" +
 			"Example:\n   gatewayd serve --worker http://127.0.0.1:8000 --worker http://127.0.0.1:8001 --plugin cacheroute --plugin sticky --plugin joule:mode=carbon",
-		Description: "Serves /v1/chat/completions, /v1/completions, /v1/embeddings and /v1/models. Flags win over the\n" +
-			"file. Strategies are asked in the order given; two choices by least load is built in behind the\n" +
-			"last. SIGINT and SIGTERM let running requests end (timeouts.shutdown_grace), a second one does not.\n" +
+		Description: "Serves " + gateway.Paths() + ".\n\n" +
+			"Flags win over the file. Strategies are asked in the order given; two choices by least load is built in\n" +
+			"behind the last. SIGINT and SIGTERM let running requests end (timeouts.shutdown_grace), a second one does not.\n" +
 			"A change of the file, and SIGHUP, put the new configuration in force without a failed request.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "config", Usage: "YAML `FILE`; docs/config.md lists the settings"},
@@ -155,5 +156,8 @@ func attend(ctx context.Context, d *daemon.Daemon, o daemon.Options) error {
 	defer cancel()
 	stopAgain := onSecondSignal(cancel)
 	defer stopAgain()
-	return errors.Join(failure, d.Shutdown(grace))
+	if failure = errors.Join(failure, d.Shutdown(grace)); failure == nil {
+		o.Logger.Info("stopped")
+	}
+	return failure
 }

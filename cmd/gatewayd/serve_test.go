@@ -74,6 +74,9 @@ func TestServeFromEndToEnd(t *testing.T) {
 	if strings.Contains(g.logged(), `"@level":"error"`) {
 		t.Errorf("a clean run logged errors:\n%s", g.logged())
 	}
+	if !strings.Contains(g.logged(), `"@message":"stopped"`) {
+		t.Errorf("the end was not logged:\n%s", g.logged())
+	}
 }
 
 func TestRouteIsCalled(t *testing.T) {
@@ -110,7 +113,7 @@ func TestHeadersCanBeSwitchedOff(t *testing.T) {
 
 // pids returns the process IDs of a strategy's processes, in the order in
 // which they came up.
-func (g *gateway) pids(strategy string) []int {
+func (g *running) pids(strategy string) []int {
 	var out []int
 	for _, line := range strings.Split(g.logged(), "\n") {
 		if strings.Contains(line, "strategy is up") && strings.Contains(line, `"strategy":"`+strategy+`"`) {

@@ -21,7 +21,8 @@ func Serves(s *http.Server, c config.Config) {
 	}
 }
 
-// Refuse answers a request that the server cannot read.
+// Refuse answers a request that the server cannot read, nor the ID that it may have.
 func Refuse(w http.ResponseWriter, status int, why string) {
+	w.Header()["X-Request-Id"] = []string{requestID(nil)}
 	(&apiError{status: status, kind: "invalid_request_error", code: "malformed_request", message: why, last: true}).write(w)
 }

@@ -57,7 +57,7 @@ func byPath(all ...*operation) map[string]*operation {
 	return m
 }
 
-// paths names the API for an error.
-func paths() string {
+// Paths names the paths of the API, for people.
+func Paths() string {
 	return strings.Join(slices.Sorted(maps.Keys(operations)), ", ") + " and /v1/models"
 }

@@ -132,7 +132,7 @@ func (s *Server) ServeHTTP(client http.ResponseWriter, r *http.Request) {
 			return
 		}
 		(&apiError{status: http.StatusNotFound, kind: "invalid_request_error", code: "not_found",
-			message: "there is nothing at this path; the API is " + paths()}).write(w)
+			message: "there is nothing at this path; the API is " + Paths()}).write(w)
 	}
 }
 

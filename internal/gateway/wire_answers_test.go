@@ -130,6 +130,9 @@ func TestHeadsHaveABound(t *testing.T) {
 			if !slices.Contains(c.status, resp.StatusCode) {
 				t.Errorf("%s %q, want one of %v", resp.Status, text, c.status)
 			}
+			if resp.Header.Get("X-Request-Id") == "" {
+				t.Errorf("%s without X-Request-Id", resp.Status)
+			}
 			wire.Close()
 		})
 	}
