@@ -24,7 +24,8 @@ type body struct {
 
 var errClosed = errors.New("upstream: the answer's body is closed")
 
-// Read reads on. After the request's context has ended it fails with its error.
+// Read reads on. After the request's context has ended it fails with its error, unless
+// the answer had come whole with its head.
 func (b *body) Read(p []byte) (int, error) {
 	switch {
 	case b.end != nil:
