@@ -96,7 +96,7 @@ type Timeouts struct {
 	ResponseHead  time.Duration `yaml:"response_head" min:"100ms" max:"24h" doc:"from the request's last byte to the response's head, for streamed answers"`
 	FirstToken    time.Duration `yaml:"first_token" min:"100ms" max:"24h" doc:"from the request's last byte to the first token, for streamed answers"`
 	TokenGap      time.Duration `yaml:"token_gap" min:"100ms" max:"24h" doc:"silence in a streamed answer after its first token"`
-	Total         time.Duration `yaml:"total" min:"1s" max:"168h" doc:"the whole request, the queue included"`
+	Total         time.Duration `yaml:"total" min:"1s" max:"168h" doc:"the whole request, the queue and a slow client included"`
 	ShutdownGrace time.Duration `yaml:"shutdown_grace" min:"0s" max:"24h" doc:"time for running requests to end after SIGTERM"`
 }
 

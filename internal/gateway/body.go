@@ -18,11 +18,12 @@ type pace struct {
 	grace time.Duration // for the first bytes of a body
 	rate  int           // bytes per second of a body behind that, on average
 	stall time.Duration // for a client that takes nothing of its answer
+	end   time.Duration // for one to be told that timeouts.total is over
 }
 
 // steady lets a client behind a slow line (a megabyte in four minutes) pass,
 // and none that only holds a connection.
-var steady = pace{grace: 15 * time.Second, rate: 4 << 10, stall: time.Minute}
+var steady = pace{grace: 15 * time.Second, rate: 4 << 10, stall: time.Minute, end: 5 * time.Second}
 
 // trusted is how much of a body must have come before its Content-Length is
 // believed and room made for all of it.

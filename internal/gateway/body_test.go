@@ -135,6 +135,20 @@ func TestClientThatReadsNothing(t *testing.T) {
 	}
 }
 
+// Nor does one that takes its answer slowly, behind the time that a request may take: here
+// it is as slow as can be.
+func TestClientThatReadsSlowly(t *testing.T) {
+	f, left := newEndless(t)
+	w := setup{pace: &pace{grace: long, rate: 1, stall: long}, config: func(c *config.Config) { c.Timeouts.Total = 100 * time.Millisecond }}.world(t, f)
+	c := w.dial()
+	fmt.Fprintf(c, postHead+"%s", len(streamed), streamed)
+	<-left
+	w.idle()
+	if cut, late := w.metric("gatewayd_requests_total", `outcome="cancelled"`), w.metric("gatewayd_requests_total", `outcome="failed"`); cut+late != 1 {
+		t.Errorf("%v cancelled requests counted, and %v failed ones", cut, late)
+	}
+}
+
 // Bodies that wait take their own size of memory, and no more.
 func TestMemoryOfWaitingBodies(t *testing.T) {
 	const parallel, size = 50, trusted + trusted/4

@@ -13,13 +13,14 @@ type patient struct {
 	stall   time.Duration
 	began   time.Time
 	renewed time.Time
+	last    time.Time // nothing is written behind it
 }
 
 // patient bounds how long the client may leave the gateway waiting, in both
 // directions. Where that is not possible, nothing is bounded.
 func (s *Server) patient(w http.ResponseWriter, r *http.Request) *patient {
 	now := time.Now()
-	p := &patient{ResponseWriter: w, control: *http.NewResponseController(w), stall: s.pace.stall, began: now}
+	p := &patient{ResponseWriter: w, control: *http.NewResponseController(w), stall: s.pace.stall, began: now, last: now.Add(s.cfg.Timeouts.Total + s.pace.end)}
 	if r.ContentLength != 0 {
 		_ = p.control.SetReadDeadline(now.Add(s.pace.grace))
 	}
@@ -27,11 +28,16 @@ func (s *Server) patient(w http.ResponseWriter, r *http.Request) *patient {
 	return p
 }
 
-// renew gives the client its time again, but for a small part that is not worth it.
+// renew gives the client its time again, but for a small part that is not worth it. One
+// that takes its answer slowly gets it no longer than the request may take.
 func (p *patient) renew(now time.Time) {
 	if now.Sub(p.renewed) > p.stall/64 {
 		p.renewed = now
-		_ = p.control.SetWriteDeadline(now.Add(p.stall))
+		due := now.Add(p.stall)
+		if due.After(p.last) {
+			due = p.last
+		}
+		_ = p.control.SetWriteDeadline(due)
 	}
 }
 
