@@ -85,7 +85,7 @@ func (o *openLoad) send(ctx context.Context, rate float64, span time.Duration) e
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0); err != nil {
-		return err
+		return fmt.Errorf("make the sender's timer exact: %w", err)
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	due := time.Now()
