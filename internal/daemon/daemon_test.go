@@ -20,6 +20,8 @@ import (
 	"go.uber.org/goleak"
 
 	"gatewayd/internal/config"
+	"gatewayd/internal/downstream"
+	"gatewayd/internal/gateway"
 	"gatewayd/pkg/plugin/ref"
 )
 
@@ -296,7 +298,7 @@ func TestSlowHeads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api, ended := served(s), make(chan error)
+	api, ended := downstream.New(downstream.Options{Base: s, Handler: d, Refuse: gateway.Refuse}), make(chan error)
 	go func() { ended <- api.Serve(l) }()
 	slow := make(chan error)
 	for range 100 {

@@ -2,11 +2,11 @@ package daemon
 
 import (
 	"context"
-	"net/http"
 	"sync"
 	"time"
 
 	"gatewayd/internal/config"
+	"gatewayd/internal/downstream"
 	"gatewayd/internal/fleet"
 	"gatewayd/internal/gateway"
 	"gatewayd/internal/pool"
@@ -126,11 +126,11 @@ func (d *Daemon) enter() *generation {
 	return d.now
 }
 
-// ServeHTTP answers one request of the API.
-func (d *Daemon) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// Serve answers one request of the API.
+func (d *Daemon) Serve(w downstream.Writer, r *downstream.Request) {
 	g := d.enter()
 	defer g.requests.Done()
-	g.gateway.ServeHTTP(w, r)
+	g.gateway.Serve(w, r)
 }
 
 // generations returns the generation in force, and those before it that still

@@ -25,7 +25,7 @@ func (d *Daemon) serve(api, adminListener net.Listener) {
 	if d.o.File != "" {
 		d.running.Go(func() { d.watch(d.life, d.o.File) })
 	}
-	d.api = served(d.apiServer())
+	d.api = downstream.New(downstream.Options{Base: d.apiServer(), Handler: d, Refuse: gateway.Refuse})
 	start := func(s interface{ Serve(net.Listener) error }, l net.Listener) {
 		go func() {
 			if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -57,7 +57,7 @@ const changeTimeout = 10 * time.Minute
 // itself, by what comes.
 func (d *Daemon) apiServer() *http.Server {
 	s := &http.Server{
-		Handler: d, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ErrorLog: d.errorLog(),
+		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ErrorLog: d.errorLog(),
 	}
 	gateway.Serves(s, d.o.Config)
 	if s.TLSConfig != nil {
@@ -65,11 +65,6 @@ func (d *Daemon) apiServer() *http.Server {
 		s.TLSConfig.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return d.certificate.Load(), nil }
 	}
 	return s
-}
-
-// served has plain HTTP/1.1 served on connections of our own, and the rest by s.
-func served(s *http.Server) *downstream.Server {
-	return downstream.New(downstream.Options{Base: s, Refuse: gateway.Refuse})
 }
 
 // errorLog takes what the servers have to say: that connections cannot be

@@ -16,6 +16,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"gatewayd/internal/config"
+	"gatewayd/internal/downstream"
+	"gatewayd/internal/gateway"
 )
 
 const getHealth = "GET /health HTTP/1.1\r\nHost: g\r\n\r\n"
@@ -58,9 +60,7 @@ func TestConnectionsHaveTheirTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := &Daemon{o: Options{Config: config.Default()}, log: hclog.NewNullLogger()}
-				base := d.apiServer()
-				base.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok") })
-				s := served(base)
+				s := downstream.New(downstream.Options{Base: d.apiServer(), Handler: saysOK{}, Refuse: gateway.Refuse})
 				l := handed{make(chan net.Conn), make(chan struct{})}
 				served := make(chan error)
 				go func() { served <- s.Serve(l) }()
@@ -143,3 +143,7 @@ func TestShutdownClosesConnections(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+type saysOK struct{}
+
+func (saysOK) Serve(w downstream.Writer, _ *downstream.Request) { io.WriteString(w, "ok") }

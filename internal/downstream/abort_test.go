@@ -18,23 +18,23 @@ func TestAborts(t *testing.T) {
 		"error":  func() { panic(io.EOF) },
 		"goexit": runtime.Goexit,
 	}
-	answers := map[string]func(w http.ResponseWriter){
-		"nothing":        func(w http.ResponseWriter) {},
-		"a status":       func(w http.ResponseWriter) { w.WriteHeader(200) },
-		"a part":         func(w http.ResponseWriter) { io.WriteString(w, "hello") },
-		"a flushed part": func(w http.ResponseWriter) { io.WriteString(w, "hello"); w.(http.Flusher).Flush() },
-		"a large part":   func(w http.ResponseWriter) { io.WriteString(w, strings.Repeat("x", 9000)) },
-		"a length": func(w http.ResponseWriter) {
+	answers := map[string]func(w Writer){
+		"nothing":        func(w Writer) {},
+		"a status":       func(w Writer) { w.WriteHeader(200) },
+		"a part":         func(w Writer) { io.WriteString(w, "hello") },
+		"a flushed part": func(w Writer) { io.WriteString(w, "hello"); w.FlushError() },
+		"a large part":   func(w Writer) { io.WriteString(w, strings.Repeat("x", 9000)) },
+		"a length": func(w Writer) {
 			w.Header().Set("Content-Length", "9")
 			io.WriteString(w, "hello")
 		},
-		"all of a length": func(w http.ResponseWriter) {
+		"all of a length": func(w Writer) {
 			w.Header().Set("Content-Length", "5")
 			io.WriteString(w, "hello")
 		},
 	}
-	w := newWorld(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/fine" {
+	w := newWorld(t, func(w Writer, r *Request) {
+		if r.Path == "/fine" {
 			echo(w, r)
 			return
 		}

@@ -84,7 +84,7 @@ func TestPause(t *testing.T) {
 }
 
 // netHTTP says in a header whether net/http serves, and by which protocol.
-func netHTTP(w http.ResponseWriter, r *http.Request) {
+func netHTTP(w Writer, r *Request) {
 	w.Header().Set("Protocol", r.Proto)
 	if r.Context().Value(http.ServerContextKey) != nil {
 		w.Header().Set("By", "net/http")

@@ -14,16 +14,18 @@ import (
 
 // answer has the handler answer a request and reports whether the connection can go
 // on.
-func (c *conn) answer(r *http.Request) bool {
+func (c *conn) answer(r *Request) bool {
 	c.asked.want(time.Time{})
 	c.given.want(time.Time{})
+	c.begin(r)
+	defer c.finish(r)
 	c.body.begin(c, r)
-	if r.Body = &c.body; r.ContentLength == 0 {
+	if r.Body = &c.body; r.Length == 0 {
 		r.Body = http.NoBody
 	}
 	w := &c.response
 	w.begin(c, r)
-	if e := r.Header["Expect"]; len(e) > 0 && r.ProtoMinor > 0 && !c.body.expected(e) {
+	if r.Header.Has("Expect") && r.Minor > 0 && !c.body.expected(r.Header.Values("Expect")) {
 		w.closes = true
 		return c.say(http.StatusExpectationFailed, "the only expectation that is known is 100-continue")
 	}
@@ -38,16 +40,16 @@ func (c *conn) answer(r *http.Request) bool {
 
 // call calls the handler and reports whether it has returned. A panic ends the
 // connection, as in net/http, and so does the end of the goroutine.
-func (c *conn) call(w *response, r *http.Request) (well bool) {
+func (c *conn) call(w *response, r *Request) (well bool) {
 	defer func() {
 		if p := recover(); p != nil && p != http.ErrAbortHandler { //nolint:errorlint // as net/http
-			c.server.o.Base.ErrorLog.Printf("panic serving %v: %v\n%s", c.remote, p, debug.Stack())
+			c.server.o.Base.ErrorLog.Printf("panic serving %v: %v\n%s", r.Remote, p, debug.Stack())
 		}
 		if !well {
 			w.breakOff()
 		}
 	}()
-	c.server.o.Base.Handler.ServeHTTP(w, r)
+	c.server.o.Handler.Serve(w, r)
 	return true
 }
 
@@ -68,7 +70,7 @@ func (c *conn) refuse(err error) {
 		return
 	}
 	w := &c.response
-	w.begin(c, &http.Request{ProtoMajor: 1, ProtoMinor: 1, Close: true})
+	w.begin(c, &Request{Request: http1.Request{Minor: 1, Close: true}})
 	c.say(status, why)
 }
 

@@ -19,10 +19,11 @@ func TestAnswers(t *testing.T) {
 		get = "GET / HTTP/1.1\r\nHost: g\r\n\r\n"
 		ok  = "HTTP/1.1 200 OK\r\n"
 	)
-	says := func(fields map[string]string, status int, parts ...string) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			for name, value := range fields {
-				w.Header().Set(name, value)
+	type fields = [][2]string
+	says := func(all fields, status int, parts ...string) handler {
+		return func(w Writer, r *Request) {
+			for _, f := range all {
+				w.Header().Add(f[0], f[1])
 			}
 			if status > 0 {
 				w.WriteHeader(status)
@@ -32,52 +33,53 @@ func TestAnswers(t *testing.T) {
 			}
 		}
 	}
-	type fields = map[string]string
 	large := strings.Repeat("x", 10_000)
 	for name, c := range map[string]struct {
 		send string
-		h    http.HandlerFunc
+		h    handler
 		want string
 		ends bool // the connection does
 	}{
 		"nothing":        {get, says(nil, 0), ok + "Content-Length: 0\r\n\r\n", false},
 		"chunks":         {get, says(nil, 0, "hello", "", ", world"), ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n7\r\n, world\r\n0\r\n\r\n", false},
-		"a length":       {get, says(fields{"Content-Length": "5"}, 0, "he", "llo"), ok + "Content-Length: 5\r\n\r\nhello", false},
-		"a status":       {get, says(fields{"A": "b"}, 404, "no"), "HTTP/1.1 404 Not Found\r\nA: b\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n", false},
-		"an own status":  {get, says(fields{"Content-Length": "0"}, 599), "HTTP/1.1 599 \r\nContent-Length: 0\r\n\r\n", false},
+		"a length":       {get, says(fields{{"Content-Length", "5"}}, 0, "he", "llo"), ok + "Content-Length: 5\r\n\r\nhello", false},
+		"a status":       {get, says(fields{{"A", "b"}}, 404, "no"), "HTTP/1.1 404 Not Found\r\nA: b\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n", false},
+		"an own status":  {get, says(fields{{"Content-Length", "0"}}, 599), "HTTP/1.1 599 \r\nContent-Length: 0\r\n\r\n", false},
 		"only a status":  {get, says(nil, 400), "HTTP/1.1 400 Bad Request\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", false},
 		"large":          {get, says(nil, 0, "a", large, "b"), ok + "Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n2710\r\n" + large + "\r\n1\r\nb\r\n0\r\n\r\n", false},
-		"large, length":  {get, says(fields{"Content-Length": "10000"}, 0, large), ok + "Content-Length: 10000\r\n\r\n" + large, false},
+		"large, length":  {get, says(fields{{"Content-Length", "10000"}}, 0, large), ok + "Content-Length: 10000\r\n\r\n" + large, false},
 		"HEAD":           {"HEAD" + get[3:], says(nil, 0, "hello"), ok + "Transfer-Encoding: chunked\r\n\r\n", false},
-		"HEAD, length":   {"HEAD" + get[3:], says(fields{"Content-Length": "5"}, 0, "hello"), ok + "Content-Length: 5\r\n\r\n", false},
-		"HEAD, no body":  {"HEAD" + get[3:], says(fields{"Content-Length": "5"}, 200), ok + "Content-Length: 5\r\n\r\n", false},
-		"204":            {get, says(fields{"Content-Length": "5"}, 204, "hello"), "HTTP/1.1 204 No Content\r\n\r\n", false},
+		"HEAD, length":   {"HEAD" + get[3:], says(fields{{"Content-Length", "5"}}, 0, "hello"), ok + "Content-Length: 5\r\n\r\n", false},
+		"HEAD, no body":  {"HEAD" + get[3:], says(fields{{"Content-Length", "5"}}, 200), ok + "Content-Length: 5\r\n\r\n", false},
+		"204":            {get, says(fields{{"Content-Length", "5"}}, 204, "hello"), "HTTP/1.1 204 No Content\r\n\r\n", false},
 		"304":            {get, says(nil, 304, "hello"), "HTTP/1.1 304 Not Modified\r\n\r\n", false},
-		"interim":        {get, says(fields{"Content-Length": "0"}, 103), ok + "Content-Length: 0\r\n\r\n", false},
-		"too long":       {get, says(fields{"Content-Length": "5"}, 0, "hel", "lo, world"), ok + "Content-Length: 5\r\n\r\nhel", true},
-		"too short":      {get, says(fields{"Content-Length": "5"}, 0, "hel"), ok + "Content-Length: 5\r\n\r\nhel", true},
-		"closes":         {get, says(fields{"Connection": "close", "Content-Length": "1"}, 0, "x"), ok + "Content-Length: 1\r\nConnection: close\r\n\r\nx", true},
+		"interim":        {get, says(fields{{"Content-Length", "0"}}, 103), ok + "Content-Length: 0\r\n\r\n", false},
+		"too long":       {get, says(fields{{"Content-Length", "5"}}, 0, "hel", "lo, world"), ok + "Content-Length: 5\r\n\r\nhel", true},
+		"too short":      {get, says(fields{{"Content-Length", "5"}}, 0, "hel"), ok + "Content-Length: 5\r\n\r\nhel", true},
+		"closes":         {get, says(fields{{"Connection", "close"}, {"Content-Length", "1"}}, 0, "x"), ok + "Content-Length: 1\r\nConnection: close\r\n\r\nx", true},
 		"client closes":  {"GET / HTTP/1.1\r\nHost: g\r\nConnection: close\r\n\r\n", says(nil, 0, "x"), ok + "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n1\r\nx\r\n0\r\n\r\n", true},
 		"1.0":            {"GET / HTTP/1.0\r\n\r\n", says(nil, 0, "hello", large), ok + "Connection: close\r\n\r\nhello" + large, true},
-		"1.0, length":    {"GET / HTTP/1.0\r\n\r\n", says(fields{"Content-Length": "1"}, 0, "x"), ok + "Content-Length: 1\r\nConnection: close\r\n\r\nx", true},
-		"1.0, keep":      {"GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", says(fields{"Content-Length": "1"}, 0, "x"), ok + "Content-Length: 1\r\nConnection: keep-alive\r\n\r\nx", false},
+		"1.0, length":    {"GET / HTTP/1.0\r\n\r\n", says(fields{{"Content-Length", "1"}}, 0, "x"), ok + "Content-Length: 1\r\nConnection: close\r\n\r\nx", true},
+		"1.0, keep":      {"GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", says(fields{{"Content-Length", "1"}}, 0, "x"), ok + "Content-Length: 1\r\nConnection: keep-alive\r\n\r\nx", false},
 		"1.0, no length": {"GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", says(nil, 0, "x"), ok + "Connection: close\r\n\r\nx", true},
-		"own framing":    {get, says(fields{"Transfer-Encoding": "gzip", "Date": relayed, "Connection": "X"}, 200), ok + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", false},
-		"split values":   {get, says(fields{"A": "b\r\nC: d\r\n\r\nHTTP/1.1 200 OK", "Content-Length": "0"}, 200), ok + "A: b  C: d    HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", false},
-		"split names":    {get, says(fields{"A: b\r\nC": "d", "E F": "g", "Content-Length": "0"}, 200), ok + "Content-Length: 0\r\n\r\n", false},
-		"no length":      {get, says(fields{"Content-Length": "5\r\nA: b"}, 0, "hello"), "", true},
-		"minus":          {get, says(fields{"Content-Length": "-5"}, 0, "hello"), "", true},
+		"own framing":    {get, says(fields{{"Transfer-Encoding", "gzip"}, {"Date", relayed}, {"Connection", "X"}}, 200), ok + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", false},
+		"order":          {get, says(fields{{"B", "1"}, {"Content-Length", "1"}, {"C", ""}, {"A", "2"}, {"B", "3"}}, 0, "x"), ok + "B: 1\r\nC: \r\nA: 2\r\nB: 3\r\nContent-Length: 1\r\n\r\nx", false},
+		"split values":   {get, says(fields{{"A", "b\r\nC: d\r\n\r\nHTTP/1.1 200 OK"}, {"Content-Length", "0"}}, 200), ok + "A: b  C: d    HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", false},
+		"split names":    {get, says(fields{{"A: b\r\nC", "d"}, {"E F", "g"}, {"Content-Length", "0"}}, 200), ok + "Content-Length: 0\r\n\r\n", false},
+		"no length":      {get, says(fields{{"Content-Length", "5\r\nA: b"}}, 0, "hello"), "", true},
+		"minus":          {get, says(fields{{"Content-Length", "-5"}}, 0, "hello"), "", true},
 		"no status":      {get, says(nil, 1000, "hello"), "", true},
-		"later fields": {get, func(w http.ResponseWriter, r *http.Request) {
+		"later fields": {get, func(w Writer, r *Request) {
 			w.Header().Set("Content-Length", "0")
 			w.WriteHeader(201)
 			w.Header().Set("A", "b")
+			w.Header().Set("Content-Length", "1")
 			w.WriteHeader(202)
 		}, "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, func(w http.ResponseWriter, r *http.Request) {
-				if r.RequestURI == "/next" {
+			w := newWorld(t, func(w Writer, r *Request) {
+				if r.Target == "/next" {
 					echo(w, r)
 					return
 				}
@@ -112,11 +114,11 @@ func TestAnswers(t *testing.T) {
 // The handler is told what cannot be written.
 func TestErrorsOfWriting(t *testing.T) {
 	errs := make(chan error, 3)
-	w := newWorld(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Length", strings.TrimPrefix(r.URL.Path, "/"))
+	w := newWorld(t, func(w Writer, r *Request) {
+		w.Header().Set("Content-Length", strings.TrimPrefix(r.Path, "/"))
 		_, err := io.WriteString(w, "hello")
 		errs <- err
-		errs <- http.NewResponseController(w).Flush()
+		errs <- w.FlushError()
 		_, err = io.WriteString(w, "!")
 		errs <- err
 	}, nil)
@@ -133,12 +135,12 @@ func TestErrorsOfWriting(t *testing.T) {
 // What is flushed arrives before the handler goes on.
 func TestFlush(t *testing.T) {
 	heard := make(chan struct{})
-	w := newWorld(t, func(w http.ResponseWriter, r *http.Request) {
-		w.(http.Flusher).Flush()
+	w := newWorld(t, func(w Writer, r *Request) {
+		w.FlushError()
 		<-heard
 		for _, p := range []string{"a", strings.Repeat("b", 5000)} {
 			io.WriteString(w, p)
-			if err := http.NewResponseController(w).Flush(); err != nil {
+			if err := w.FlushError(); err != nil {
 				t.Error(err)
 			}
 			<-heard

@@ -10,15 +10,16 @@ import (
 // BenchmarkServe is a small request and its answer, without a system.
 func BenchmarkServe(b *testing.B) {
 	const request = "POST /v1/chat/completions HTTP/1.1\r\nHost: gateway:8080\r\nUser-Agent: bench\r\nAccept: */*\r\nContent-Type: application/json\r\nContent-Length: 30\r\n\r\n" + `{"model":"m","prompt":"hello"}`
-	s := New(Options{Base: &http.Server{
-		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := New(Options{
+		Base: &http.Server{ReadHeaderTimeout: long, IdleTimeout: long, MaxHeaderBytes: 1 << 16},
+		Handler: handler(func(w Writer, r *Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			h := w.Header()
-			h["Content-Type"], h["Content-Length"] = []string{"application/json"}, []string{"2"}
+			h.Set("Content-Type", "application/json")
+			h.Set("Content-Length", "2")
 			_, _ = io.WriteString(w, "{}")
 		}),
-		ReadHeaderTimeout: long, IdleTimeout: long, MaxHeaderBytes: 1 << 16,
-	}})
+	})
 	c := newTape(nil)
 	again := &repeated{tape: c, text: request, left: b.N}
 	b.ReportAllocs()

@@ -3,7 +3,6 @@ package downstream
 import (
 	"errors"
 	"io"
-	"net/http"
 	"strings"
 	"time"
 
@@ -24,10 +23,9 @@ type body struct {
 }
 
 // begin begins the body of a request.
-func (b *body) begin(c *conn, r *http.Request) {
+func (b *body) begin(c *conn, r *Request) {
 	*b = body{c: c}
-	chunked := len(r.TransferEncoding) > 0
-	if b.from = http1.NewBody(c.in, r.ContentLength, chunked); r.ContentLength == 0 {
+	if b.from = http1.NewBody(c.in, r.Length, r.Length == http1.Unknown); r.Length == 0 {
 		_ = b.end(io.EOF)
 	}
 }

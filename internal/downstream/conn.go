@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"net"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -31,18 +30,18 @@ type conn struct {
 	net.Conn
 	server *Server
 	raw    syscall.RawConn // nil for one that is not watched
-	remote string
-	served bool // a request, at least
+	served bool            // a request, at least
 	state  atomic.Int32
-	gone   context.CancelFunc // ends the context: the client has left
-	blank  *http.Request      // with the context
-	in     *bufio.Reader      // nil while nothing is to be read
-	asked  limit              // of reading
-	given  limit              // of writing
+	in     *bufio.Reader // nil while nothing is to be read
+	asked  limit         // of reading
+	given  limit         // of writing
+
+	mu   sync.Mutex
+	left bool                    // nobody waits for answers any more
+	end  context.CancelCauseFunc // of the context of the request; nil: there is none
 
 	// Of the request.
-	request  http.Request
-	header   http.Header // its, between requests without fields; nil: to be made
+	request  Request
 	body     body
 	response response
 }
@@ -64,10 +63,8 @@ func newConn(s *Server, c net.Conn) *conn {
 
 // conn returns a connection that is not watched.
 func (s *Server) conn(c net.Conn) *conn {
-	own := &conn{Conn: c, server: s, remote: c.RemoteAddr().String()}
-	ctx, gone := context.WithCancel(context.Background())
-	own.gone, own.blank = gone, (&http.Request{RemoteAddr: own.remote}).WithContext(ctx)
-	own.response.header = http.Header{}
+	own := &conn{Conn: c, server: s}
+	own.request.Major, own.request.Remote = 1, c.RemoteAddr().String()
 	return own
 }
 
@@ -89,9 +86,8 @@ func (c *conn) serve() {
 			return
 		}
 		r := &c.request
-		*r = *c.blank
-		if r.Header = c.header; err == nil {
-			err = http1.ParseRequest(r, head)
+		if err == nil {
+			err = http1.ParseRequest(&r.Request, head)
 		}
 		if err != nil {
 			c.refuse(err)
@@ -101,20 +97,21 @@ func (c *conn) serve() {
 			return
 		}
 		c.served = true
-		c.keep(r.Header)
+		r.Request = http1.Request{Header: kept(r.Header)}
+		c.response.header = kept(c.response.header)
 	}
 }
 
-// keptFields is the size of a header that is used again: one that was larger takes long
-// to be cleared.
+// keptFields is for how many fields a connection keeps the room.
 const keptFields = 64
 
-// keep clears a header for the next request.
-func (c *conn) keep(h http.Header) {
-	if c.header = nil; len(h) <= keptFields {
-		clear(h)
-		c.header = h
+// kept returns a header's room for the next one, without what it held on to.
+func kept(h http1.Header) http1.Header {
+	if cap(h) > keptFields {
+		return nil
 	}
+	clear(h)
+	return h[:0]
 }
 
 // await waits for the next request and reports whether one comes.
@@ -139,7 +136,8 @@ func (c *conn) await() bool {
 	if err != nil || !c.state.CompareAndSwap(idle, active) {
 		return false
 	}
-	c.asked.want(time.Now().Add(base.ReadHeaderTimeout))
+	c.request.Arrived = time.Now()
+	c.asked.want(c.request.Arrived.Add(base.ReadHeaderTimeout))
 	return true
 }
 

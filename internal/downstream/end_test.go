@@ -15,16 +15,16 @@ import (
 
 // stays is a handler that says when a request has come and waits before and after its
 // first part.
-func stays(arrived, go1, go2 chan struct{}) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/stay" {
+func stays(arrived, go1, go2 chan struct{}) handler {
+	return func(w Writer, r *Request) {
+		if r.Path != "/stay" {
 			echo(w, r)
 			return
 		}
 		arrived <- struct{}{}
 		<-go1
 		io.WriteString(w, "first,")
-		w.(http.Flusher).Flush()
+		w.FlushError()
 		arrived <- struct{}{}
 		<-go2
 		io.WriteString(w, "second")
@@ -101,8 +101,8 @@ func TestShutdownInTime(t *testing.T) {
 func TestClose(t *testing.T) {
 	for _, path := range []string{"/", "/stay", "/half a head"} {
 		arrived, go1, gone := make(chan struct{}, 2), make(chan struct{}), make(chan struct{}, 1)
-		w := newWorld(t, func(w http.ResponseWriter, r *http.Request) {
-			if context.AfterFunc(r.Context(), func() { gone <- struct{}{} }); r.URL.Path == "/stay" {
+		w := newWorld(t, func(w Writer, r *Request) {
+			if context.AfterFunc(r.Context(), func() { gone <- struct{}{} }); r.Path == "/stay" {
 				stays(arrived, go1, go1)(w, r)
 				return
 			}
@@ -160,7 +160,7 @@ func TestShutdownWhileRequestsArrive(t *testing.T) {
 	for range 5 {
 		var over, late atomic.Bool
 		begun := make(chan struct{}, 1)
-		w := newWorld(t, func(w http.ResponseWriter, r *http.Request) {
+		w := newWorld(t, func(w Writer, r *Request) {
 			if over.Load() {
 				late.Store(true)
 			}

@@ -2,6 +2,7 @@ package downstream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -19,8 +20,8 @@ func TestLeaving(t *testing.T) {
 				t.Run(fmt.Sprint(name, before, i), func(t *testing.T) {
 					t.Parallel()
 					arrived, left := make(chan struct{}), make(chan error)
-					w := newWorld(t, func(w http.ResponseWriter, r *http.Request) {
-						if r.URL.Path == "/wait" {
+					w := newWorld(t, func(w Writer, r *Request) {
+						if r.Path == "/wait" {
 							r.Body.Read(make([]byte, 10))
 							close(arrived)
 							<-r.Context().Done()
@@ -48,11 +49,47 @@ func TestLeaving(t *testing.T) {
 	}
 }
 
+// A request's context ends with it, and with what its handler says; the next request has
+// one of its own, which has ended if the client has left before.
+func TestContextOfEachRequest(t *testing.T) {
+	why := errors.New("any reason")
+	var before context.Context
+	var own *conn
+	w := newWorld(t, func(w Writer, r *Request) {
+		ctx := r.Context()
+		switch {
+		case r.Path == "/left":
+			own.gone()
+		case ctx.Err() != nil != (r.Path == "/behind"):
+			t.Errorf("%s: the context begins with %v", r.Path, ctx.Err())
+		case r.Path == "/ends":
+			r.End()(why)
+		}
+		if before != nil && before.Err() == nil {
+			t.Errorf("%s: the context of the request before goes on", r.Path)
+		}
+		if before != nil && (context.Cause(before) == why) != (r.Path == "/after") {
+			t.Errorf("%s: the request before ended because of %v", r.Path, context.Cause(before))
+		}
+		before = ctx
+		echo(w, r)
+	}, nil)
+	c := w.wire(t)
+	c.ask("/", "/")
+	w.mu.Lock()
+	for own = range w.conns {
+	}
+	w.mu.Unlock()
+	for _, path := range []string{"/ends", "/after", "/left", "/behind"} {
+		c.ask(path, path)
+	}
+}
+
 // What is sent ahead is no leave, and nothing of it is lost.
 func TestSendingAheadIsNoLeave(t *testing.T) {
 	looked := make(chan struct{})
 	var w *world
-	w = newWorld(t, func(_ http.ResponseWriter, r *http.Request) {
+	w = newWorld(t, func(_ Writer, r *Request) {
 		for range 3 { // the server looks, and sees the next request
 			w.mu.Lock()
 			for c := range w.conns {

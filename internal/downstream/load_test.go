@@ -3,7 +3,6 @@ package downstream
 import (
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"sync"
 	"testing"
@@ -12,8 +11,8 @@ import (
 // Connections that come and go in every way leave nothing behind.
 func TestComingAndGoing(t *testing.T) {
 	const clients, each = 50, 20
-	w := newWorld(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/wait" {
+	w := newWorld(t, func(w Writer, r *Request) {
+		if r.Path == "/wait" {
 			<-r.Context().Done()
 		}
 		echo(w, r)

@@ -12,7 +12,7 @@ import (
 // ends; what stands behind is no request, and the client gets to read the answer.
 func TestRefusals(t *testing.T) {
 	var calls atomic.Int64
-	w := newWorld(t, func(http.ResponseWriter, *http.Request) { calls.Add(1) }, nil)
+	w := newWorld(t, func(Writer, *Request) { calls.Add(1) }, nil)
 	const (
 		get      = "GET / HTTP/1.1\r\nHost: g\r\n"
 		post     = "POST / HTTP/1.1\r\nHost: g\r\n"
@@ -84,7 +84,7 @@ func TestRefusals(t *testing.T) {
 
 // Nothing is answered where nobody has asked, or nobody is there to read it.
 func TestSilence(t *testing.T) {
-	w := newWorld(t, func(http.ResponseWriter, *http.Request) { t.Error("a request was served") }, nil)
+	w := newWorld(t, func(Writer, *Request) { t.Error("a request was served") }, nil)
 	for _, send := range []string{"", "\r", "\r\n", "G", "GET / HTTP/1.1\r\nHost: g\r\n"} {
 		c := w.wire(t)
 		c.say("%s", send)
@@ -117,7 +117,7 @@ func TestHeadsInPieces(t *testing.T) {
 
 // A refusal says what is wrong with the request.
 func TestRefusalsSayWhy(t *testing.T) {
-	w := newWorld(t, func(http.ResponseWriter, *http.Request) {}, nil)
+	w := newWorld(t, func(Writer, *Request) {}, nil)
 	for send, why := range map[string]string{
 		"GET /\r\n\r\n":          "first line",
 		"GET / HTTP/1.1\r\n\r\n": "Host",

@@ -12,7 +12,7 @@ import (
 // response is the answer to a request.
 type response struct {
 	c       *conn
-	header  http.Header
+	header  http1.Header
 	minor   int
 	silent  bool // to a HEAD request
 	headed  bool // the head is in out, or written
@@ -24,13 +24,12 @@ type response struct {
 }
 
 // begin begins an answer to a request.
-func (w *response) begin(c *conn, r *http.Request) {
-	clear(w.header)
-	*w = response{c: c, header: w.header, minor: r.ProtoMinor, silent: r.Method == http.MethodHead, closes: r.Close}
+func (w *response) begin(c *conn, r *Request) {
+	*w = response{c: c, header: w.header[:0], minor: r.Minor, silent: r.Method == http.MethodHead, closes: r.Close}
 }
 
-// Header returns the header fields. What is changed behind WriteHeader has no effect.
-func (w *response) Header() http.Header { return w.header }
+// Header returns the header fields.
+func (w *response) Header() *http1.Header { return &w.header }
 
 // framing reports whether WriteHeader writes the header field itself.
 func framing(name string) bool {
@@ -49,9 +48,8 @@ var (
 	errLength = errors.New("downstream: the answer has a Content-Length that is no number")
 )
 
-// WriteHeader begins the answer. Only the first call counts, and interim statuses (1xx)
-// are not sent. A status or a Content-Length that cannot be written is an error of what
-// is written behind it, and ends the connection.
+// WriteHeader begins the answer. A status or a Content-Length that cannot be written is an
+// error of what is written behind it, and ends the connection.
 func (w *response) WriteHeader(status int) {
 	if w.headed || status < http.StatusOK {
 		return
@@ -63,10 +61,10 @@ func (w *response) WriteHeader(status int) {
 	b := append(w.buffer(), "HTTP/1.1 "...)
 	b = strconv.AppendInt(b, int64(status), 10)
 	b = append(append(append(b, ' '), http.StatusText(status)...), "\r\n"...)
-	if w.header["Date"] == nil { // a relayed answer has its own (RFC 9110, 6.6.1)
+	if !w.header.Has("Date") { // a relayed answer has its own (RFC 9110, 6.6.1)
 		b = append(append(append(b, "Date: "...), date()...), "\r\n"...)
 	}
-	b = http1.Append(b, w.header, framing)
+	b = w.header.Append(b, framing)
 	b = w.frame(b, status)
 	switch {
 	case w.closes:
@@ -99,13 +97,13 @@ func (w *response) frame(b []byte, status int) []byte {
 	return append(b, "Transfer-Encoding: chunked\r\n"...)
 }
 
-// SetReadDeadline bounds reading that begins behind it.
+// SetReadDeadline bounds reading.
 func (w *response) SetReadDeadline(t time.Time) error {
 	w.c.asked.want(t)
 	return nil
 }
 
-// SetWriteDeadline bounds writing that begins behind it.
+// SetWriteDeadline bounds writing.
 func (w *response) SetWriteDeadline(t time.Time) error {
 	w.c.given.want(t)
 	return nil

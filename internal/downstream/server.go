@@ -10,25 +10,21 @@ import (
 	"time"
 )
 
-// Options sets up a Server. Both are required.
+// Options sets up a Server. All are required.
 type Options struct {
-	// Base has the handler, the limits of heads and times and the log, and serves the
-	// connections that are not for this server. Of its fields Handler, TLSConfig,
-	// ReadHeaderTimeout, IdleTimeout, MaxHeaderBytes and ErrorLog count here; all are
-	// required but TLSConfig: with it, all connections are TLS and go to it.
+	// Base has the limits of heads and times and the log, and serves the connections
+	// that are not for this server. Of its fields TLSConfig, ReadHeaderTimeout,
+	// IdleTimeout, MaxHeaderBytes and ErrorLog count here; all are required but
+	// TLSConfig: with it, all connections are TLS and go to it.
 	Base *http.Server
+	// Handler answers the requests, also those that come by Base, whose own handler New
+	// sets.
+	Handler Handler
 	// Refuse answers a request that cannot be read. The connection is closed then.
-	Refuse func(w http.ResponseWriter, status int, why string)
+	Refuse func(w Writer, status int, why string)
 }
 
-// Server is an HTTP server. Its handler is called as net/http does, with these notes.
-//
-// A request's context ends when the client leaves, within patience, and when the
-// connection ends, but not with the request. An answer without a Content-Length is
-// chunked. Neither the ResponseWriter nor the request, nor what they consist of, may be
-// used after the handler has returned: the next request on the connection has them. A
-// read deadline holds for reading that begins behind it. Hijacking and trailers are not
-// known.
+// Server is an HTTP server. It calls its handler as net/http does.
 type Server struct {
 	o    Options
 	tls  *tls.Config // Base may get one of its own when it serves
@@ -45,6 +41,7 @@ type Server struct {
 
 // New returns a server without connections.
 func New(o Options) *Server {
+	o.Base.Handler = Standard{o.Handler}
 	s := &Server{
 		o: o, tls: o.Base.TLSConfig, rest: &handed{conns: make(chan net.Conn), closed: make(chan struct{})}, ended: make(chan struct{}),
 		open: map[net.Listener]bool{}, conns: map[*conn]bool{}, none: make(chan struct{}),

@@ -45,13 +45,13 @@ func (t *tape) SetWriteDeadline(time.Time) error { return nil }
 func (t *tape) SetDeadline(time.Time) error      { return nil }
 
 // note is a handler that notes the whole requests.
-func note(all *[]string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
+func note(all *[]string) handler {
+	return func(w Writer, r *Request) {
 		b, err := io.ReadAll(r.Body)
 		if err != nil {
 			panic(http.ErrAbortHandler)
 		}
-		*all = append(*all, fmt.Sprintf("%s %s for %q, %q %q", r.Method, r.RequestURI, r.Host, r.Header["A"], b))
+		*all = append(*all, fmt.Sprintf("%s %s for %q, %q %q", r.Method, r.Target, r.Host, r.Header.Values("A"), b))
 	}
 }
 
@@ -97,15 +97,16 @@ func TestStreams(t *testing.T) {
 		b := stream(rng)
 		var ours, theirs []string
 		s := New(Options{
-			Base:   &http.Server{Handler: note(&ours), ReadHeaderTimeout: long, IdleTimeout: long, MaxHeaderBytes: 1 << 16, ErrorLog: none},
-			Refuse: func(w http.ResponseWriter, status int, _ string) { w.WriteHeader(status) },
+			Base:    &http.Server{ReadHeaderTimeout: long, IdleTimeout: long, MaxHeaderBytes: 1 << 16, ErrorLog: none},
+			Handler: note(&ours),
+			Refuse:  func(w Writer, status int, _ string) { w.WriteHeader(status) },
 		})
 		s.start(s.conn(newTape(b)))
 		<-s.none
 
 		c, l := newTape(b), &handed{conns: make(chan net.Conn, 1), closed: make(chan struct{})}
 		l.conns <- c
-		standard, ended := &http.Server{Handler: note(&theirs), ErrorLog: none}, make(chan struct{})
+		standard, ended := &http.Server{Handler: Standard{note(&theirs)}, ErrorLog: none}, make(chan struct{})
 		go func() {
 			defer close(ended)
 			_ = standard.Serve(l)

@@ -18,11 +18,12 @@ const short = 50 * time.Millisecond
 
 // inVirtualTime plays a client of a server whose heads may take a second and whose
 // connections may be idle for a minute.
-func inVirtualTime(t *testing.T, h http.HandlerFunc, play func(t *testing.T, c net.Conn, in *bufio.Reader)) {
+func inVirtualTime(t *testing.T, h handler, play func(t *testing.T, c net.Conn, in *bufio.Reader)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Options{
-			Base:   &http.Server{Handler: h, ReadHeaderTimeout: time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 10},
-			Refuse: func(w http.ResponseWriter, status int, why string) { http.Error(w, why, status) },
+			Base:    &http.Server{ReadHeaderTimeout: time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 10},
+			Handler: h,
+			Refuse:  refuse,
 		})
 		near, far := net.Pipe()
 		s.start(s.conn(near))
@@ -90,9 +91,9 @@ func TestIdleTime(t *testing.T) {
 func TestSlowRest(t *testing.T) {
 	for _, own := range []time.Duration{0, time.Hour} {
 		for _, body := range []string{"Content-Length: 100\r\n\r\nhello", "Transfer-Encoding: chunked\r\n\r\n5\r\nhel"} {
-			h := func(w http.ResponseWriter, r *http.Request) {
+			h := func(w Writer, r *Request) {
 				if own > 0 {
-					http.NewResponseController(w).SetReadDeadline(time.Now().Add(own))
+					w.SetReadDeadline(time.Now().Add(own))
 				}
 			}
 			inVirtualTime(t, h, func(t *testing.T, c net.Conn, in *bufio.Reader) {
@@ -113,24 +114,23 @@ func TestSlowRest(t *testing.T) {
 // The handler's own limits hold for its reading and writing, and for its request only.
 func TestLimitsOfTheHandler(t *testing.T) {
 	errs := make(chan error, 1)
-	w := newWorld(t, func(w http.ResponseWriter, r *http.Request) {
-		control := http.NewResponseController(w)
-		switch r.URL.Path {
+	w := newWorld(t, func(w Writer, r *Request) {
+		switch r.Path {
 		case "/read":
-			control.SetReadDeadline(time.Now().Add(short))
+			w.SetReadDeadline(time.Now().Add(short))
 			_, err := io.ReadAll(r.Body)
 			errs <- err
 			w.WriteHeader(http.StatusRequestTimeout)
 		case "/write", "/flush":
-			control.SetWriteDeadline(time.Now().Add(short))
+			w.SetWriteDeadline(time.Now().Add(short))
 			part := strings.Repeat("x", 1<<20)
-			if r.URL.Path == "/flush" {
+			if r.Path == "/flush" {
 				part = part[:2000]
 			}
 			for {
 				_, err := io.WriteString(w, part)
 				if err == nil {
-					err = control.Flush()
+					err = w.FlushError()
 				}
 				if err != nil {
 					errs <- err
@@ -140,9 +140,9 @@ func TestLimitsOfTheHandler(t *testing.T) {
 		default:
 			w.Header().Set("Content-Length", "2")
 			echo(w, r)
-			control.Flush()
-			control.SetReadDeadline(time.Unix(1, 0))
-			control.SetWriteDeadline(time.Unix(1, 0))
+			w.FlushError()
+			w.SetReadDeadline(time.Unix(1, 0))
+			w.SetWriteDeadline(time.Unix(1, 0))
 		}
 	}, nil)
 	c := w.wire(t)

@@ -55,8 +55,13 @@ func (l *lines) String() string {
 	return l.Builder.String()
 }
 
+// handler is a function that is a Handler.
+type handler func(w Writer, r *Request)
+
+func (h handler) Serve(w Writer, r *Request) { h(w, r) }
+
 // newWorld starts a server with a handler, whose limits change may change.
-func newWorld(t testing.TB, h http.HandlerFunc, change func(*http.Server)) *world {
+func newWorld(t testing.TB, h handler, change func(*http.Server)) *world {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -65,9 +70,9 @@ func newWorld(t testing.TB, h http.HandlerFunc, change func(*http.Server)) *worl
 }
 
 // on is newWorld on a listener.
-func on(t testing.TB, l net.Listener, h http.HandlerFunc, change func(*http.Server)) *world {
+func on(t testing.TB, l net.Listener, h handler, change func(*http.Server)) *world {
 	w := &world{address: l.Addr().String(), served: make(chan struct{}), log: &lines{more: make(chan struct{}, 1)}}
-	base := &http.Server{Handler: h, ReadHeaderTimeout: long, IdleTimeout: long, MaxHeaderBytes: 8 << 10, ErrorLog: log.New(w.log, "", 0)}
+	base := &http.Server{ReadHeaderTimeout: long, IdleTimeout: long, MaxHeaderBytes: 8 << 10, ErrorLog: log.New(w.log, "", 0)}
 	base.Protocols = new(http.Protocols)
 	base.Protocols.SetHTTP1(true)
 	base.Protocols.SetHTTP2(true)
@@ -75,7 +80,7 @@ func on(t testing.TB, l net.Listener, h http.HandlerFunc, change func(*http.Serv
 	if change != nil {
 		change(base)
 	}
-	w.Server = New(Options{Base: base, Refuse: func(w http.ResponseWriter, status int, why string) { http.Error(w, why, status) }})
+	w.Server = New(Options{Base: base, Handler: h, Refuse: refuse})
 	go func() {
 		defer close(w.served)
 		w.err = w.Serve(l)
@@ -166,11 +171,18 @@ func (c *wire) rest() string {
 }
 
 // echo answers with the target and the body.
-func echo(w http.ResponseWriter, r *http.Request) {
+func echo(w Writer, r *Request) {
 	b, err := io.ReadAll(r.Body)
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
+		refuse(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	io.WriteString(w, r.RequestURI+string(b))
+	io.WriteString(w, r.Target+string(b))
+}
+
+// refuse answers with a status and the reason.
+func refuse(w Writer, status int, why string) {
+	w.Header().Set("Content-Type", "text/plain")
+	w.WriteHeader(status)
+	io.WriteString(w, why)
 }

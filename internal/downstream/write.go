@@ -21,9 +21,7 @@ func (w *response) buffer() []byte {
 	return *w.out
 }
 
-// Write writes a part of the body: at once if it is a large one or the last one of a
-// length that was said, else later. Where the answer has no body (to HEAD, 204, 304) it
-// is taken and not sent.
+// Write writes a part of the body.
 func (w *response) Write(p []byte) (int, error) {
 	if !w.headed {
 		w.WriteHeader(http.StatusOK)
@@ -64,7 +62,7 @@ func (w *response) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// FlushError writes what there is.
+// FlushError writes what was not written yet.
 func (w *response) FlushError() error {
 	if !w.headed {
 		w.WriteHeader(http.StatusOK)
@@ -72,9 +70,6 @@ func (w *response) FlushError() error {
 	w.flush()
 	return w.err
 }
-
-// Flush is FlushError for those who do not care.
-func (w *response) Flush() { _ = w.FlushError() }
 
 func (w *response) flush() {
 	if w.out == nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"gatewayd/internal/config"
+	"gatewayd/internal/http1"
 )
 
 const canary = "sk-canary-81c2"
@@ -50,9 +51,9 @@ func TestKeys(t *testing.T) {
 			s.mu.Unlock()
 		}
 		members := f.Snapshot().Pools()["llama"]
-		h := http.Header{"Authorization": {"Bearer client"}}
-		members[0].Decorate(h)
-		expect(t, "a member's key", h.Get("Authorization"), "Bearer "+canary+"-a")
+		h := http1.Header{{Name: "Authorization", Value: "Bearer client"}}
+		members[0].Decorate(&h)
+		expect(t, "a member's fields", fmt.Sprint(h), "[{Authorization Bearer "+canary+"-a} {X-Team search}]")
 		shown := fmt.Sprintf("%+v %#v %+v %#v %+v %v", members, members, f.Workers(), sa, sa, log.String())
 		if strings.Contains(shown, canary) {
 			t.Error("a key shows: " + shown)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gatewayd/internal/config"
+	"gatewayd/internal/http1"
 )
 
 // A fleet that takes another one's place knows from the start what that one knew
@@ -68,8 +69,8 @@ func TestFleetFromAnother(t *testing.T) {
 	if len(members) != 1 || members[0].ID != "stays" || members[0].Down || members[0].Incarnation != before[2].Incarnation {
 		t.Errorf("at its start it has %+v", members)
 	}
-	header := http.Header{}
-	members[0].Decorate(header)
+	var header http1.Header
+	members[0].Decorate(&header)
 	if header.Get("Authorization") != "Bearer new" {
 		t.Errorf("headers %v", header)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gatewayd/internal/config"
+	"gatewayd/internal/http1"
 )
 
 // admitted draws what the members of a pool admit for now: ID and number, ! if
@@ -144,9 +145,9 @@ func TestRanks(t *testing.T) {
 		pass(5 * time.Second)
 		expect(t, "ranks", loads(f, "llama"), "[a:1@0 10 0 ? a:1@1 11 0 ? a:1@2 12 0 ? a:1@3 13 0 ? b:1@4 14 0 ? b:1@5 15 0 ? b:1@6 16 0 ? b:1@7 17 0 ?]")
 		for i, m := range f.Snapshot().Pools()["llama"] {
-			h := map[string][]string{}
-			m.Decorate(h)
-			if got := fmt.Sprint(h[rankHeader]); got != fmt.Sprintf("[%d]", i) {
+			var h http1.Header
+			m.Decorate(&h)
+			if got := fmt.Sprint(h.Values(rankHeader)); got != fmt.Sprintf("[%d]", i) {
 				t.Errorf("%s is asked for by rank %s", m.ID, got)
 			}
 			if want := map[bool]int{true: 320, false: 0}[i < 4]; m.KVTokens != 160 || m.KVLimit != want {

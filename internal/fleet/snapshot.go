@@ -3,11 +3,11 @@ package fleet
 import (
 	"encoding/json"
 	"maps"
-	"net/http"
 	"net/url"
 	"slices"
 
 	"gatewayd/internal/config"
+	"gatewayd/internal/http1"
 	"gatewayd/pkg/router"
 )
 
@@ -20,7 +20,7 @@ type Member struct {
 
 	ramp    int // requests that its slow start admits, 0 if it has none
 	key     config.Secret
-	headers http.Header
+	headers http1.Header
 	names   map[string]string
 }
 
@@ -34,7 +34,14 @@ func (m *Member) NameOf(model string) string {
 
 // Decorate sets the request headers that this worker is to get: its configured
 // ones, and its key as a bearer token.
-func (m *Member) Decorate(h http.Header) { decorate(h, m.headers, m.key) }
+func (m *Member) Decorate(h *http1.Header) {
+	for _, f := range m.headers {
+		h.Set(f.Name, f.Value)
+	}
+	if !m.key.Empty() {
+		h.Set(bearer(m.key))
+	}
+}
 
 // Model is one entry of the model list.
 type Model struct {

@@ -121,13 +121,12 @@ func (s *Spec) rankText() string {
 }
 
 // Decorate sets the headers that this worker is to get: its own, and its key.
-func (s *Spec) Decorate(h http.Header) { decorate(h, s.Headers, s.Key) }
-
-func decorate(h, extra http.Header, key config.Secret) {
-	for name, values := range extra {
-		h[name] = values
-	}
-	if !key.Empty() {
-		h.Set("Authorization", "Bearer "+key.Reveal())
+func (s *Spec) Decorate(h http.Header) {
+	maps.Copy(h, s.Headers)
+	if !s.Key.Empty() {
+		h.Set(bearer(s.Key))
 	}
 }
+
+// bearer is the header field with a key.
+func bearer(key config.Secret) (name, value string) { return "Authorization", "Bearer " + key.Reveal() }

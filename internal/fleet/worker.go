@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"gatewayd/internal/config"
+	"gatewayd/internal/http1"
 	"gatewayd/pkg/router"
 )
 
@@ -104,7 +105,7 @@ func (w *worker) record(now router.Time, b config.Breaker) record {
 	s := w.state()
 	r := record{
 		listing: s.listing, ramp: w.ramp.admits(),
-		member: Member{URL: w.spec.URL, Openings: s.openings, key: w.spec.Key, headers: w.spec.Headers, names: w.spec.Names},
+		member: Member{URL: w.spec.URL, Openings: s.openings, key: w.spec.Key, headers: http1.HeaderOf(w.spec.Headers), names: w.spec.Names},
 	}
 	r.member.Worker = w.spec.Worker
 	if r.member.Carbon.Source == configured {

@@ -2,12 +2,12 @@ package gateway
 
 import (
 	"encoding/binary"
-	"net/http"
 	"strings"
 	"unsafe"
 
 	"github.com/cespare/xxhash/v2"
 
+	"gatewayd/internal/http1"
 	"gatewayd/internal/scan"
 )
 
@@ -38,7 +38,7 @@ const partBytes = 2 << 10
 // of the canonical text (tools; then role, NUL, text parts, in order), so equal
 // hashes mean equal prefixes. model is the name that aliases stand for; adapter
 // keeps requests for different adapters apart.
-func affinityOf(op *operation, p peeked, model, adapter string, headers http.Header, sessions []sessionField) affinity {
+func affinityOf(op *operation, p peeked, model, adapter string, headers http1.Header, sessions []sessionField) affinity {
 	seed := xxhash.Sum64String(model + "\x00" + adapter)
 	t := canonical{doc: &p.doc}
 	t.digest.ResetWithSeed(seed)
@@ -105,10 +105,10 @@ func isConversation(doc *scan.Document, name string, v scan.Value) bool {
 }
 
 // explicitKey returns what the client calls its session, and where it says so.
-func explicitKey(p peeked, headers http.Header, fields []sessionField) (kind, key string) {
+func explicitKey(p peeked, headers http1.Header, fields []sessionField) (kind, key string) {
 	for _, f := range fields {
-		if v := headers[f.canonical]; len(v) > 0 && v[0] != "" {
-			return f.name, v[0]
+		if v := headers.Get(f.canonical); v != "" {
+			return f.name, v
 		}
 	}
 	if p.cacheKey != "" {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gatewayd/internal/http1"
 )
 
 // affine returns the affinity of a body.
@@ -15,9 +17,9 @@ func affine(t *testing.T, op *operation, body string, header ...string) affinity
 	if e != nil {
 		t.Fatalf("%.80s: %v", body, e)
 	}
-	h := http.Header{}
+	var h http1.Header
 	for i := 0; i < len(header); i += 2 {
-		h.Set(header[i], header[i+1])
+		h.Set(http.CanonicalHeaderKey(header[i]), header[i+1])
 	}
 	return affinityOf(op, p, p.model, "", h, sessionFields([]string{"x-session-id", "X-Conversation"}))
 }

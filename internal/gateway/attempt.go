@@ -12,6 +12,7 @@ import (
 	"gatewayd/internal/http1"
 	"gatewayd/internal/pool"
 	"gatewayd/internal/telemetry"
+	"gatewayd/internal/upstream"
 	"gatewayd/pkg/router"
 )
 
@@ -22,7 +23,7 @@ type try struct {
 	refused bool           // the worker refused the request: that says nothing about the worker
 	usage   router.Usage
 	failure *apiError
-	held    *http.Response // an error answer that is relayed if nobody else answers
+	held    *upstream.Response // an error answer that is relayed if nobody else answers
 	cancel  context.CancelCauseFunc
 
 	result telemetry.AttemptResult
@@ -62,8 +63,9 @@ func (x *exchange) try(ctx context.Context, a *pool.Assignment) try {
 	}
 	s := &sending{x: x, member: member, header: x.outgoing(a, member), watch: watch{cancel: cancel}}
 	defer s.watch.stop()
+	ctx, span := x.telemetry.StartAttempt(ctx, x.describe(a, member), &s.header)
 	began := time.Now()
-	ctx, span := x.telemetry.StartAttempt(ctx, x.describe(a, member), s.header)
+	s.asked = began
 	resp, err := x.send(ctx, s)
 
 	var t try
@@ -111,18 +113,18 @@ func (x *exchange) conclude(t try, worker string, took time.Duration, span telem
 }
 
 // outgoing returns the header fields that the worker gets: most often no more than came.
-func (x *exchange) outgoing(a *pool.Assignment, member fleet.Member) http.Header {
-	header := forward(make(http.Header, len(x.r.Header)), x.r.Header, true)
-	header["X-Request-Id"] = x.w.Header()["X-Request-Id"]
-	if _, ok := header["User-Agent"]; !ok {
-		header["User-Agent"] = nil // none, instead of the transport's own
-	}
-	member.Decorate(header)
+func (x *exchange) outgoing(a *pool.Assignment, member fleet.Member) http1.Header {
+	header := forward(make(http1.Header, 0, len(x.r.Header)+moreFields), x.r.Header, true)
+	header.Add(requestIDField, x.id)
+	member.Decorate(&header)
 	if rank := a.Rank(); rank > 0 && header.Get("X-Data-Parallel-Rank") == "" { // a worker that is a rank has said so
 		header.Set("X-Data-Parallel-Rank", strconv.Itoa(rank-1))
 	}
 	return header
 }
+
+// moreFields is how many header fields a worker may get beside those of the client.
+const moreFields = 4
 
 func (x *exchange) describe(a *pool.Assignment, m fleet.Member) telemetry.Attempt {
 	return telemetry.Attempt{

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 	"unsafe"
+
+	"gatewayd/internal/http1"
 )
 
 // pace is how fast a client must be. Only tests have others than steady.
@@ -49,22 +51,21 @@ func (x *exchange) readBody() (string, *apiError) {
 		return "", err
 	}
 	limit := int64(x.cfg.Limits.BodyBytes)
-	length := x.r.ContentLength
+	length := x.r.Length
 	if length > limit {
 		return "", tooLarge(limit)
-	}
-	from := x.r.Body
-	if length < 0 {
-		from = http.MaxBytesReader(x.w, from, limit)
 	}
 	text := make([]byte, 0, min(max(length, unknown), trusted)+endRoom)
 	for {
 		if len(text) > 0 || x.cfg.Timeouts.Total < x.pace.grace { // patient has given it that
 			x.hurry(len(text))
 		}
-		n, err := from.Read(text[len(text):cap(text)])
+		n, err := x.r.Body.Read(text[len(text):cap(text)])
 		text = text[:len(text)+n]
 		needed := len(text)
+		if int64(needed) > limit {
+			return "", tooLarge(limit)
+		}
 		if needed > trusted && int(length) > needed {
 			needed = int(length)
 		}
@@ -74,10 +75,10 @@ func (x *exchange) readBody() (string, *apiError) {
 		}
 		switch {
 		case err == io.EOF:
-			_ = x.w.control.SetReadDeadline(time.Time{})
+			_ = x.w.SetReadDeadline(time.Time{})
 			return unsafe.String(unsafe.SliceData(text), len(text)), nil // nobody writes to it any more
 		case err != nil:
-			return "", unread(err, limit)
+			return "", unread(err)
 		}
 		if whole := needed + endRoom; needed > len(text) && cap(text) < whole {
 			text = append(make([]byte, 0, whole), text...)
@@ -93,13 +94,13 @@ func (x *exchange) hurry(sofar int) {
 	if total := x.start.Add(x.cfg.Timeouts.Total); deadline.After(total) {
 		deadline = total
 	}
-	_ = x.w.control.SetReadDeadline(deadline)
+	_ = x.w.SetReadDeadline(deadline)
 }
 
 // encoding refuses encoded bodies: their true size is unknown.
-func encoding(h http.Header) *apiError {
-	for _, v := range h["Content-Encoding"] {
-		if v != "" && !strings.EqualFold(v, "identity") {
+func encoding(h http1.Header) *apiError {
+	for _, f := range h {
+		if f.Name == "Content-Encoding" && f.Value != "" && !strings.EqualFold(f.Value, "identity") {
 			return &apiError{status: http.StatusUnsupportedMediaType, kind: "invalid_request_error", code: "unsupported_encoding",
 				message: "encoded request bodies are not accepted; send the body as it is"}
 		}
@@ -113,11 +114,8 @@ func tooLarge(limit int64) *apiError {
 }
 
 // unread says why a body could not be read.
-func unread(err error, limit int64) *apiError {
-	var tooBig *http.MaxBytesError
+func unread(err error) *apiError {
 	switch {
-	case errors.As(err, &tooBig):
-		return tooLarge(limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return &apiError{status: http.StatusRequestTimeout, kind: "invalid_request_error", code: "body_too_slow", message: "the body came too slowly", last: true}
 	default:

@@ -199,6 +199,7 @@ func TestFaultEndsOneRequest(t *testing.T) {
 		if _, text, err := w.try(t.Context(), "/v1/chat/completions", hello); err != nil || !strings.HasSuffix(text, "}}") {
 			t.Errorf("an answer that had gone out did not come whole: %q, %v", text, err)
 		}
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections() // the gateway closes this one
 		w.idle()
 	}
 	if n := w.metric("gatewayd_requests_total", `outcome="failed"`); n != 9 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"gatewayd/internal/downstream"
 	"gatewayd/pkg/router"
 )
 
@@ -49,7 +50,7 @@ func (e *apiError) body() []byte {
 	return out
 }
 
-func (e *apiError) write(w http.ResponseWriter) {
+func (e *apiError) write(w downstream.Writer) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	if e.retryAfter > 0 {

@@ -7,6 +7,8 @@ import (
 	"net/textproto"
 	"strings"
 	"testing"
+
+	"gatewayd/internal/http1"
 )
 
 // FuzzPeek holds that no body makes a reader fail, that what is accepted is JSON
@@ -34,9 +36,9 @@ func FuzzPeek(f *testing.F) {
 			if p.model == "" || p.maxTokens < 0 {
 				t.Errorf("%+v", p)
 			}
-			a := affinityOf(op, p, p.model, "", http.Header{}, nil)
+			a := affinityOf(op, p, p.model, "", nil, nil)
 			again, _ := peek(op, strings.Clone(body))
-			b := affinityOf(op, again, again.model, "", http.Header{}, nil)
+			b := affinityOf(op, again, again.model, "", nil, nil)
 			if a.key == 0 || a.key != b.key || len(a.blocks) > maxBlocks || a.bytes < blockBytes*len(a.blocks) {
 				t.Errorf("affinity %+v, again %+v", a, b)
 			}
@@ -93,7 +95,8 @@ func FuzzForward(f *testing.F) {
 			return false
 		}
 		for _, toWorker := range []bool{true, false} {
-			for name := range forward(http.Header{}, from, toWorker) {
+			for _, field := range forward(nil, http1.HeaderOf(from), toWorker) {
+				name := field.Name
 				lower := strings.ToLower(name)
 				if named(name) || strings.HasPrefix(lower, "x-gatewayd-") || strings.HasPrefix(lower, "proxy-") || lower == "connection" || lower == "transfer-encoding" {
 					t.Errorf("%q passed (to worker: %v)", name, toWorker)

@@ -5,6 +5,9 @@ import (
 	"net/http"
 	"net/textproto"
 	"strings"
+
+	"gatewayd/internal/downstream"
+	"gatewayd/internal/http1"
 )
 
 // hopByHop reports whether a header field belongs to one connection (RFC 9110, 7.6.1),
@@ -45,13 +48,15 @@ const (
 	forwarded = "X-Forwarded-" // what proxies before this one say of the client
 )
 
-// forward copies the header fields that may pass on, from a client to a worker or
-// back, and returns what they were copied to. Fields that Connection names do not
-// pass.
-func forward(to, from http.Header, toWorker bool) http.Header {
+// forward adds the header fields that may pass on, from a client to a worker or back,
+// and returns what they were added to. Fields that Connection names do not pass.
+func forward(to, from http1.Header, toWorker bool) http1.Header {
 	var drop map[string]bool
-	for _, v := range from["Connection"] {
-		for name := range strings.SplitSeq(v, ",") {
+	for _, f := range from {
+		if f.Name != "Connection" || f.Value == "keep-alive" { // the most usual one
+			continue
+		}
+		for name := range strings.SplitSeq(f.Value, ",") {
 			if name = textproto.CanonicalMIMEHeaderKey(strings.TrimSpace(name)); hopByHop(name) {
 				continue // it does not pass anyway
 			}
@@ -61,12 +66,13 @@ func forward(to, from http.Header, toWorker bool) http.Header {
 			drop[name] = true
 		}
 	}
-	for name, values := range from {
+	for _, f := range from {
+		name := f.Name
 		switch {
 		case drop[name], hopByHop(name), strings.HasPrefix(name, own), strings.HasPrefix(name, proxies):
-		case toWorker && (secret(name) || ours(name)), !toWorker && name == "Set-Cookie":
+		case toWorker && (secret(name) || ours(name)), !toWorker && name == "Set-Cookie", name == requestIDField:
 		default:
-			to[name] = values
+			to = append(to, f)
 		}
 	}
 	return to
@@ -74,12 +80,10 @@ func forward(to, from http.Header, toWorker bool) http.Header {
 
 // tooMuch refuses a request whose header fields are larger than they may be. The
 // server beneath cuts off those that are far larger, in words of its own.
-func (s *Server) tooMuch(r *http.Request) *apiError {
-	size := len(r.RequestURI)
-	for name, values := range r.Header {
-		for _, v := range values {
-			size += len(name) + len(v) + len(": \r\n")
-		}
+func (s *Server) tooMuch(r *downstream.Request) *apiError {
+	size := len(r.Target)
+	for _, f := range r.Header {
+		size += len(f.Name) + len(f.Value) + len(": \r\n")
 	}
 	if limit := int(s.cfg.Limits.HeaderBytes); size > limit {
 		return &apiError{status: http.StatusRequestHeaderFieldsTooLarge, kind: "invalid_request_error", code: "headers_too_large",

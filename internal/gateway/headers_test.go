@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"gatewayd/internal/config"
+	"gatewayd/internal/http1"
 )
 
 func TestForwardable(t *testing.T) {
@@ -23,11 +24,12 @@ func TestForwardable(t *testing.T) {
 		client.Set(name, value)
 	}
 	client["Connection"] = []string{"", "keep-alive, x-named", " X-NAMED-TOO ,close"}
-	kept := http.Header{"Content-Type": {"application/json"}, "X-Kept": {"a", "b"}, "User-Agent": {"u"}, "X-Request-Id": {"r"}}
+	kept := http.Header{"Content-Type": {"application/json"}, "X-Kept": {"a", "b"}, "User-Agent": {"u"}}
+	client.Set("X-Request-Id", "r") // they get ours
 	for name, values := range kept {
 		client[name] = values
 	}
-	got := forward(http.Header{}, client, true)
+	got := forward(nil, http1.HeaderOf(client), true).Map()
 	for name := range got {
 		if kept[name] == nil {
 			t.Errorf("%s was passed on to a worker", name)
@@ -41,10 +43,10 @@ func TestForwardable(t *testing.T) {
 
 	worker := http.Header{
 		"Connection": {"", "x-named"}, "X-Named": {"x"}, "Keep-Alive": {"x"}, "Transfer-Encoding": {"chunked"}, "Trailer": {"x"}, "Proxy-Authenticate": {"x"},
-		"X-Gatewayd-Worker": {"w"}, "Set-Cookie": {"x"},
+		"X-Gatewayd-Worker": {"w"}, "X-Request-Id": {"r"}, "Set-Cookie": {"x"},
 		"Retry-After": {"3"}, "X-Ratelimit-Remaining-Tokens": {"7"}, "Content-Length": {"5"}, "Content-Type": {"text/plain"},
 	}
-	got = forward(http.Header{}, worker, false)
+	got = forward(nil, http1.HeaderOf(worker), false).Map()
 	for _, name := range []string{"Retry-After", "X-Ratelimit-Remaining-Tokens", "Content-Length", "Content-Type"} {
 		if got.Get(name) == "" {
 			t.Errorf("%s was not passed back", name)
@@ -90,7 +92,7 @@ func TestQueryKeepsNoSecrets(t *testing.T) {
 
 func TestRequestID(t *testing.T) {
 	for id, taken := range map[string]bool{"abc-1_2.3:4/5": true, "": false, "a b": false, "a\r\nX: y": false, "é": false, string(make([]byte, 200)): false} {
-		got := requestID(http.Header{"X-Request-Id": {id}})
+		got := requestID(http1.Header{{Name: "X-Request-Id", Value: id}})
 		if (got == id) != taken || got == "" || !harmless(got) {
 			t.Errorf("ID %q became %q", id, got)
 		}

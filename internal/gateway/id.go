@@ -1,9 +1,9 @@
 package gateway
 
 import (
-	"net/http"
-
 	"github.com/google/uuid"
+
+	"gatewayd/internal/http1"
 )
 
 // maxRequestID is the longest request ID taken over from a client.
@@ -11,10 +11,13 @@ const maxRequestID = 128
 
 func init() { uuid.EnableRandPool() } // nobody's secret depends on an ID
 
+// requestIDField is the header field with the ID, in all directions.
+const requestIDField = "X-Request-Id"
+
 // requestID takes the client's X-Request-Id if it is harmless, and makes a
 // random UUID otherwise: some workers (llama-cpp-python) refuse other forms.
-func requestID(h http.Header) string {
-	if id := h.Get("X-Request-Id"); id != "" && len(id) <= maxRequestID && harmless(id) {
+func requestID(h http1.Header) string {
+	if id := h.Get(requestIDField); id != "" && len(id) <= maxRequestID && harmless(id) {
 		return id
 	}
 	return uuid.NewString()

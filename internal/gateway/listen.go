@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"gatewayd/internal/config"
+	"gatewayd/internal/downstream"
 )
 
 // Serves sets up a server of the API by the configuration: HTTP/1.1, HTTP/2 over
@@ -22,7 +23,7 @@ func Serves(s *http.Server, c config.Config) {
 }
 
 // Refuse answers a request that the server cannot read, nor the ID that it may have.
-func Refuse(w http.ResponseWriter, status int, why string) {
-	w.Header()["X-Request-Id"] = []string{requestID(nil)}
+func Refuse(w downstream.Writer, status int, why string) {
+	w.Header().Set(requestIDField, requestID(nil))
 	(&apiError{status: status, kind: "invalid_request_error", code: "malformed_request", message: why, last: true}).write(w)
 }

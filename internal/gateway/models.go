@@ -3,16 +3,16 @@ package gateway
 import (
 	"bytes"
 	"encoding/json"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
+	"gatewayd/internal/downstream"
 	"gatewayd/internal/fleet"
 )
 
 // models answers with what all workers serve together, and with the aliases.
-func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) models(w downstream.Writer, _ *downstream.Request) {
 	b := bytes.NewBufferString(`{"object":"list","data":[`)
 	for i, m := range s.listed() {
 		if i > 0 {
@@ -25,8 +25,8 @@ func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
 }
 
 // model answers with one model. Names may hold slashes, also doubled ones.
-func (s *Server) model(w http.ResponseWriter, r *http.Request) {
-	_, id, _ := strings.Cut(r.URL.Path, "/models/")
+func (s *Server) model(w downstream.Writer, r *downstream.Request) {
+	_, id, _ := strings.Cut(r.Path, "/models/")
 	for _, m := range s.listed() {
 		if m.ID == id || m.ID == strings.Trim(id, "/") {
 			b := append(make([]byte, 0, len(m.JSON)+1), m.JSON...)
@@ -87,7 +87,7 @@ func (x *exchange) onlyModel() (string, *apiError) {
 	}
 }
 
-func writeJSON(w http.ResponseWriter, b []byte) {
+func writeJSON(w downstream.Writer, b []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 	w.Write(b)

@@ -1,28 +1,27 @@
 package gateway
 
 import (
-	"net/http"
 	"time"
+
+	"gatewayd/internal/downstream"
 )
 
 // patient is a response whose client has a limited time to take each part of
 // it. Without one, a client that reads nothing would keep a worker's slot.
 type patient struct {
-	http.ResponseWriter
-	control http.ResponseController
+	downstream.Writer
 	stall   time.Duration
-	began   time.Time
 	renewed time.Time
 	last    time.Time // nothing is written behind it
 }
 
 // patient bounds how long the client may leave the gateway waiting, in both
 // directions. Where that is not possible, nothing is bounded.
-func (s *Server) patient(w http.ResponseWriter, r *http.Request) *patient {
-	now := time.Now()
-	p := &patient{ResponseWriter: w, control: *http.NewResponseController(w), stall: s.pace.stall, began: now, last: now.Add(s.cfg.Timeouts.Total + s.pace.end)}
-	if r.ContentLength != 0 {
-		_ = p.control.SetReadDeadline(now.Add(s.pace.grace))
+func (s *Server) patient(w downstream.Writer, r *downstream.Request) *patient {
+	now := r.Arrived
+	p := &patient{Writer: w, stall: s.pace.stall, last: now.Add(s.cfg.Timeouts.Total + s.pace.end)}
+	if r.Length != 0 {
+		_ = w.SetReadDeadline(now.Add(s.pace.grace))
 	}
 	p.renew(now)
 	return p
@@ -37,21 +36,22 @@ func (p *patient) renew(now time.Time) {
 		if due.After(p.last) {
 			due = p.last
 		}
-		_ = p.control.SetWriteDeadline(due)
+		_ = p.SetWriteDeadline(due)
 	}
+}
+
+// at returns the client, who has time again as of now.
+func (p *patient) at(now time.Time) downstream.Writer {
+	p.renew(now)
+	return p.Writer
 }
 
 // Write passes bytes on.
 func (p *patient) Write(b []byte) (int, error) {
-	p.renew(time.Now())
-	return p.ResponseWriter.Write(b)
+	return p.at(time.Now()).Write(b)
 }
 
 // FlushError sends what was written.
 func (p *patient) FlushError() error {
-	p.renew(time.Now())
-	return p.control.Flush()
+	return p.at(time.Now()).FlushError()
 }
-
-// Unwrap returns the response, for http.ResponseController.
-func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }

@@ -3,27 +3,29 @@ package gateway
 import (
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"gatewayd/internal/downstream"
+	"gatewayd/internal/http1"
 )
 
-// order notes what is done to a response.
+// order notes what is done to an answer.
 type order struct {
-	sink
+	thrown
 	steps []string
 }
 
 func (o *order) WriteHeader(status int) {
 	o.steps = append(o.steps, "head")
-	o.sink.WriteHeader(status)
+	o.thrown.WriteHeader(status)
 }
 
 func (o *order) Write(b []byte) (int, error) {
 	o.steps = append(o.steps, "body")
-	return o.sink.Write(b)
+	return o.thrown.Write(b)
 }
 
 func (o *order) SetWriteDeadline(time.Time) error {
@@ -44,8 +46,9 @@ func TestTheEndHasItsTime(t *testing.T) {
 	} {
 		f := newFake(t, func(w http.ResponseWriter, r *http.Request, _ []byte) { answer(w, r) })
 		w := setup{pace: &pace{grace: time.Minute, rate: 1, stall: 1}}.world(t, f)
-		o := &order{sink: sink{header: http.Header{}}}
-		w.gateway.ServeHTTP(o, httptest.NewRequest(http.MethodPost, "/v1/chat/completions", strings.NewReader(hello)))
+		o := &order{}
+		head := http1.Request{Method: http.MethodPost, Path: "/v1/chat/completions", Minor: 1, Length: int64(len(hello))}
+		w.gateway.Serve(o, downstream.NewRequest(t.Context(), head, io.NopCloser(strings.NewReader(hello))))
 		if head := slices.Index(o.steps, "head"); head < 0 || o.steps[len(o.steps)-1] != "deadline" {
 			t.Errorf("%s: %v, want a deadline behind all that is written", name, o.steps)
 		}

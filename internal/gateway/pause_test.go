@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gatewayd/internal/http1"
 )
 
 // busy is a worker that has too much to do for so many seconds.
@@ -73,7 +75,7 @@ func TestRetryAfterIsRead(t *testing.T) {
 		"Sat, 04 May 2030 03:03:01 GMT": time.Minute, "Sat, 04 May 2030 03:01:01 GMT": 0,
 		"9223372036854775807": longestRetryAfter, "99999999999999999999": 0, "Sat, 04 May 9999 03:03:01 GMT": longestRetryAfter,
 	} {
-		if got := retryAfter(http.Header{"Retry-After": {text}}, now); got != want {
+		if got := retryAfter(http1.Header{{Name: "Retry-After", Value: text}}, now); got != want {
 			t.Errorf("%q is %v, want %v", text, got, want)
 		}
 	}

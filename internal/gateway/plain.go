@@ -3,21 +3,23 @@ package gateway
 import (
 	"compress/gzip"
 	"io"
-	"net/http"
 	"strings"
+
+	"gatewayd/internal/http1"
+	"gatewayd/internal/upstream"
 )
 
 // plain undoes a worker's gzip: the gateway asked for none, reads usage in the
 // answer, and does not know what the client can read. Other encodings pass as
 // they are, unread.
-func plain(resp *http.Response) {
+func plain(resp *upstream.Response) {
 	if !strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
 		return
 	}
 	resp.Body = &unzipped{from: resp.Body}
 	resp.Header.Del("Content-Encoding")
 	resp.Header.Del("Content-Length")
-	resp.ContentLength = -1
+	resp.Length = http1.Unknown
 }
 
 // unzipped reads a gzipped body. It begins with the first Read: the worker may
@@ -41,7 +43,7 @@ func (u *unzipped) Read(b []byte) (n int, err error) {
 func (u *unzipped) Close() error { return u.from.Close() }
 
 // readable reports whether the gateway can read the answer's bytes.
-func readable(h http.Header) bool {
+func readable(h http1.Header) bool {
 	e := h.Get("Content-Encoding")
 	return e == "" || strings.EqualFold(e, "identity")
 }

@@ -2,18 +2,18 @@ package gateway
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"gatewayd/internal/config"
+	"gatewayd/internal/downstream"
 )
 
 // The class that a client names is a priority; one that nobody knows is an error
 // that names those there are.
 func TestPriority(t *testing.T) {
 	c := config.Default()
-	x := &exchange{Server: &Server{cfg: c, priorities: "X-Gatewayd-Priority"}, r: httptest.NewRequest(http.MethodPost, "/v1/completions", nil)}
+	x := &exchange{Server: &Server{cfg: c, priorities: "X-Gatewayd-Priority"}, r: &downstream.Request{}}
 	for class, want := range map[string]int{"": 0, "high": 10, "normal": 0, "low": -10} {
 		x.r.Header.Set("X-Gatewayd-Priority", class)
 		if got, e := x.priority(); e != nil || got != want {

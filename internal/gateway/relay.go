@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"gatewayd/internal/fleet"
+	"gatewayd/internal/http1"
 	"gatewayd/internal/pool"
 	"gatewayd/internal/telemetry"
+	"gatewayd/internal/upstream"
 	"gatewayd/pkg/router"
 )
 
@@ -26,7 +28,7 @@ const (
 )
 
 // relay passes a worker's answer on, byte for byte and as it comes.
-func (x *exchange) relay(ctx context.Context, s *sending, a *pool.Assignment, resp *http.Response) try {
+func (x *exchange) relay(ctx context.Context, s *sending, a *pool.Assignment, resp *upstream.Response) try {
 	defer resp.Body.Close()
 	x.drop()
 	p := passage{x: x, assignment: a, watch: &s.watch, sent: s.sentAt()}
@@ -55,12 +57,13 @@ func (x *exchange) relay(ctx context.Context, s *sending, a *pool.Assignment, re
 }
 
 // head writes the status and the header fields of a worker's answer.
-func (x *exchange) head(resp *http.Response, worker string, r router.Receipt) {
-	h := forward(x.w.Header(), resp.Header, false)
-	own := []string{x.id, worker, r.Strategy, r.Reason}
-	h["X-Request-Id"] = own[0:1:1]
+func (x *exchange) head(resp *upstream.Response, worker string, r router.Receipt) {
+	h := x.w.Header()
+	*h = forward(*h, resp.Header, false)
 	if x.cfg.Headers.Expose {
-		h["X-Gatewayd-Worker"], h["X-Gatewayd-Strategy"], h["X-Gatewayd-Reason"] = own[1:2:2], own[2:3:3], own[3:4:4]
+		h.Add("X-Gatewayd-Worker", worker)
+		h.Add("X-Gatewayd-Strategy", r.Strategy)
+		h.Add("X-Gatewayd-Reason", r.Reason)
 	}
 	x.status = resp.StatusCode
 	x.w.WriteHeader(resp.StatusCode)
@@ -80,7 +83,7 @@ func (x *exchange) relayHeld(t try, r router.Receipt) {
 	}
 }
 
-func isEventStream(h http.Header) bool {
+func isEventStream(h http1.Header) bool {
 	switch h.Get("Content-Type") {
 	case "text/event-stream":
 		return true
@@ -177,18 +180,19 @@ func (p *passage) lastLine() error {
 	if len(rest) == 0 {
 		return nil
 	}
-	err := p.send(rest)
+	err := p.send(time.Now(), rest)
 	p.clientGone = p.clientGone || err != nil
 	return err
 }
 
 // send passes bytes on, at once if they are a stream's.
-func (p *passage) send(b []byte) error {
-	if _, err := p.x.w.Write(b); err != nil || !p.stream {
+func (p *passage) send(now time.Time, b []byte) error {
+	client := p.x.w.at(now)
+	if _, err := client.Write(b); err != nil || !p.stream {
 		return err
 	}
 	p.headed = true
-	return p.x.flush()
+	return client.FlushError()
 }
 
 // write passes bytes on and looks at them. An incomplete line of a stream waits:
@@ -200,7 +204,7 @@ func (p *passage) write(b []byte, last bool) error {
 		out = p.wanted(p.lines.take(b))
 	}
 	if len(out) > 0 {
-		if err := p.send(out); err != nil {
+		if err := p.send(p.last, out); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gatewayd/internal/fleet"
+	"gatewayd/internal/http1"
 	"gatewayd/internal/telemetry"
 	"gatewayd/internal/upstream"
 )
@@ -22,7 +23,7 @@ import (
 type sending struct {
 	x      *exchange
 	member fleet.Member
-	header http.Header
+	header http1.Header
 	watch  watch
 
 	asked            time.Time // for a connection
@@ -41,11 +42,9 @@ func (s *sending) sentAt() time.Time {
 // send makes the request. A kept-alive connection that the worker has closed in
 // the meantime is replaced once, by a new one: nothing of the request was
 // answered then, and a pool may hold more of such connections.
-func (x *exchange) send(ctx context.Context, s *sending) (*http.Response, error) {
-	t := x.cfg.Timeouts
-	s.asked = time.Now()
+func (x *exchange) send(ctx context.Context, s *sending) (*upstream.Response, error) {
 	if x.peeked.stream {
-		s.watch.enter(connecting, s.asked.Add(t.ResponseHead), errHead)
+		s.watch.enter(connecting, s.asked.Add(x.cfg.Timeouts.ResponseHead), errHead)
 	}
 	resp, err := x.transport.Do(ctx, s.request(), s)
 	if err != nil && s.reused.Load() && !s.answered.Load() && ctx.Err() == nil {
@@ -60,22 +59,21 @@ func (x *exchange) send(ctx context.Context, s *sending) (*http.Response, error)
 }
 
 // request returns the request as the worker gets it.
-func (s *sending) request() *http.Request {
+func (s *sending) request() *upstream.Request {
 	x := s.x
 	pieces, length := x.pieces(s.member), 0
 	for _, piece := range pieces {
 		length += len(piece)
 	}
 	out := &struct {
-		request http.Request
+		request upstream.Request
 		url     url.URL
 		body    replay
 	}{url: endpoint(s.member.URL, x.op.path), body: replay{left: pieces}}
-	out.url.RawQuery = withoutSecrets(x.r.URL.RawQuery)
-	out.request = http.Request{
+	out.url.RawQuery = withoutSecrets(x.r.Query)
+	out.request = upstream.Request{
 		Method: http.MethodPost, URL: &out.url, Header: s.header, Host: s.member.URL.Host,
-		ContentLength: int64(length), Body: &out.body,
-		GetBody: func() (io.ReadCloser, error) { return &replay{left: x.pieces(s.member)}, nil },
+		Length: int64(length), Body: &out.body, Again: func() io.ReadCloser { return &replay{left: x.pieces(s.member)} },
 	}
 	return &out.request
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gatewayd/internal/config"
+	"gatewayd/internal/downstream"
 	"gatewayd/internal/pool"
 	"gatewayd/internal/telemetry"
 	"gatewayd/pkg/router"
@@ -22,7 +23,7 @@ const statusGone = 499
 type exchange struct {
 	*Server
 	w     *patient
-	r     *http.Request
+	r     *downstream.Request
 	op    *operation
 	id    string
 	start time.Time
@@ -54,16 +55,14 @@ type exchange struct {
 }
 
 // serve answers one inference request.
-func (s *Server) serve(w *patient, r *http.Request, op *operation) {
-	ctx, stop := context.WithCancelCause(r.Context())
-	defer stop(nil)
+func (s *Server) serve(w *patient, r *downstream.Request, op *operation) {
 	x := &exchange{
-		Server: s, w: w, r: r, op: op, stop: stop,
-		id: w.Header().Get("X-Request-Id"), start: w.began, outcome: router.Failed,
+		Server: s, w: w, r: r, op: op, stop: r.End(),
+		id: w.Header().Get(requestIDField), start: r.Arrived, outcome: router.Failed,
 	}
 	s.running.enter(x)
 	defer s.running.leave(x)
-	ctx, span := s.telemetry.StartServer(ctx, r, op.path)
+	ctx, span := s.telemetry.StartServer(r.Context(), telemetry.ServerRequest{Method: r.Method, Header: r.Header, Major: r.Major, TLS: r.TLS}, op.path)
 	s.budget.request(x.start)
 	x.guarded(ctx)
 	x.drop()
@@ -222,7 +221,7 @@ func (x *exchange) lastAnswer(ctx context.Context, a *pool.Assignment, t try, er
 		x.refused(ctx, err)
 	case t.held != nil:
 		if t.refused {
-			x.soonest(t.held.Header, refused.RetryAfter)
+			x.soonest(&t.held.Header, refused.RetryAfter)
 		}
 		x.relayHeld(t, a.Receipt())
 	default:
@@ -250,7 +249,7 @@ func (x *exchange) fail(e *apiError) {
 	if x.cfg.Headers.Expose && x.worker != "" {
 		x.w.Header().Set("X-Gatewayd-Worker", x.worker)
 	}
-	e.typed, e.last = x.op.typed, e.last && x.r.ProtoMajor == 1 // other streams of HTTP/2 go on
+	e.typed, e.last = x.op.typed, e.last && x.r.Major == 1 // other streams of HTTP/2 go on
 	e.write(x.w)
 }
 

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"gatewayd/internal/downstream"
+	"gatewayd/internal/http1"
 	"gatewayd/internal/telemetry"
 )
 
@@ -47,19 +49,20 @@ func (c *canned) Read(b []byte) (int, error) {
 func (c *canned) Close() error                { return nil }
 func (c *canned) SetDeadline(time.Time) error { return nil }
 
-// sink is a response that is thrown away.
-type sink struct {
-	header http.Header
+// thrown is an answer that is thrown away.
+type thrown struct {
+	header http1.Header
 	status int
 	bytes  int
 }
 
-func (s *sink) Header() http.Header              { return s.header }
-func (s *sink) WriteHeader(status int)           { s.status = status }
-func (s *sink) Write(b []byte) (int, error)      { s.bytes += len(b); return len(b), nil }
-func (s *sink) FlushError() error                { return nil }
-func (s *sink) SetReadDeadline(time.Time) error  { return nil }
-func (s *sink) SetWriteDeadline(time.Time) error { return nil }
+func (a *thrown) Header() *http1.Header            { return &a.header }
+func (a *thrown) WriteHeader(status int)           { a.status = status }
+func (a *thrown) Write(b []byte) (int, error)      { a.bytes += len(b); return len(b), nil }
+func (a *thrown) FlushError() error                { return nil }
+func (a *thrown) SetReadDeadline(time.Time) error  { return nil }
+func (a *thrown) SetWriteDeadline(time.Time) error { return nil }
+
 func chunked(pieces ...string) (out []string) {
 	out = []string{streamHead}
 	for _, p := range pieces {
@@ -115,14 +118,12 @@ func BenchmarkServe(b *testing.B) {
 			b.ReportAllocs()
 			before := cpuTime(b)
 			defer func() { b.ReportMetric(float64(cpuTime(b)-before)/float64(b.N), "cpu-ns/op") }()
+			head := http1.Request{Method: http.MethodPost, Path: "/v1/chat/completions", Minor: 1, Length: int64(len(c.body)), Header: http1.HeaderOf(http.Header{
+				"User-Agent": {"bench"}, "Accept": {"application/json"}, "Accept-Encoding": {"identity"}, "Authorization": {"Bearer none"}, "Content-Type": {"application/json"},
+			})}
 			for b.Loop() {
-				r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, "/v1/chat/completions", strings.NewReader(c.body))
-				if err != nil {
-					b.Fatal(err)
-				}
-				r.Header = http.Header{"User-Agent": {"bench"}, "Accept": {"application/json"}, "Accept-Encoding": {"identity"}, "Authorization": {"Bearer none"}, "Content-Type": {"application/json"}}
-				s := &sink{header: http.Header{}}
-				w.gateway.ServeHTTP(s, r)
+				s := &thrown{}
+				w.gateway.Serve(s, downstream.NewRequest(b.Context(), head, io.NopCloser(strings.NewReader(c.body))))
 				if s.status != http.StatusOK || s.bytes == 0 {
 					b.Fatalf("status %d, %d bytes", s.status, s.bytes)
 				}

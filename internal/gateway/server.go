@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"gatewayd/internal/config"
+	"gatewayd/internal/downstream"
 	"gatewayd/internal/fleet"
 	"gatewayd/internal/pool"
 	"gatewayd/internal/record"
@@ -41,7 +42,7 @@ type Options struct {
 	Recorder  *record.Recorder // writes requests down; nil: nobody does
 }
 
-// Server is the HTTP handler of the API. It is safe for concurrent use.
+// Server is the handler of the API. It is safe for concurrent use.
 type Server struct {
 	cfg        config.Config
 	pools      Pools
@@ -98,16 +99,16 @@ func (s *Server) Close() {
 	s.transport.CloseIdleConnections()
 }
 
-// ServeHTTP answers one request. Doubled and trailing slashes in a path do not
-// matter, and nothing is ever redirected.
-func (s *Server) ServeHTTP(client http.ResponseWriter, r *http.Request) {
+// Serve answers one request. Doubled and trailing slashes in a path do not matter, and
+// nothing is ever redirected.
+func (s *Server) Serve(client downstream.Writer, r *downstream.Request) {
 	w := s.patient(client, r)
 	defer func() { w.renew(time.Now()) }() // the server has yet to send what was not sent
-	route := r.URL.Path
+	route := r.Path
 	if operations[route] == nil {
 		route = path.Clean("/" + route)
 	}
-	w.Header().Set("X-Request-Id", requestID(r.Header))
+	w.Header().Set(requestIDField, requestID(r.Header))
 	if s.draining.Load() {
 		w.Header().Set("Connection", "close")
 	}
@@ -123,7 +124,7 @@ func (s *Server) ServeHTTP(client http.ResponseWriter, r *http.Request) {
 	case "/v1/models":
 		s.get(w, r, s.models)
 	case "/health", "/healthz":
-		s.get(w, r, func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "ok") })
+		s.get(w, r, func(w downstream.Writer, _ *downstream.Request) { writeText(w, http.StatusOK, "ok") })
 	case "/readyz":
 		s.get(w, r, s.ready)
 	default:
@@ -136,7 +137,7 @@ func (s *Server) ServeHTTP(client http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Server) post(w *patient, r *http.Request, op *operation) {
+func (s *Server) post(w *patient, r *downstream.Request, op *operation) {
 	if r.Method != http.MethodPost {
 		wrongMethod(w, http.MethodPost)
 		return
@@ -144,7 +145,7 @@ func (s *Server) post(w *patient, r *http.Request, op *operation) {
 	s.serve(w, r, op)
 }
 
-func (s *Server) get(w http.ResponseWriter, r *http.Request, f http.HandlerFunc) {
+func (s *Server) get(w downstream.Writer, r *downstream.Request, f func(downstream.Writer, *downstream.Request)) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		wrongMethod(w, http.MethodGet)
 		return
@@ -152,7 +153,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, f http.HandlerFunc)
 	f(w, r)
 }
 
-func wrongMethod(w http.ResponseWriter, want string) {
+func wrongMethod(w downstream.Writer, want string) {
 	allow := want
 	if want == http.MethodGet {
 		allow = "GET, HEAD"
@@ -164,7 +165,7 @@ func wrongMethod(w http.ResponseWriter, want string) {
 
 // ready answers whether requests can be served: some worker is up and the
 // gateway is not shutting down.
-func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) ready(w downstream.Writer, _ *downstream.Request) {
 	switch {
 	case s.draining.Load():
 		writeText(w, http.StatusServiceUnavailable, "shutting down")
@@ -185,7 +186,7 @@ func (s *Server) serves() bool {
 	return false
 }
 
-func writeText(w http.ResponseWriter, status int, text string) {
+func writeText(w downstream.Writer, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)+1))
 	w.WriteHeader(status)

@@ -53,7 +53,7 @@ func (e *events) answer(a gjson.Result) {
 // used takes in a usage object. Anthropic's come in two parts, the second of
 // which may leave out what the first one said.
 func (e *events) used(object gjson.Result) {
-	u, ok := tokens(object)
+	u, ok := tokens(object.Raw)
 	if !ok {
 		return
 	}

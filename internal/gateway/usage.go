@@ -2,10 +2,12 @@ package gateway
 
 import (
 	"bytes"
+	"strconv"
 	"unsafe"
 
 	"github.com/tidwall/gjson"
 
+	"gatewayd/internal/scan"
 	"gatewayd/pkg/router"
 )
 
@@ -50,7 +52,7 @@ func (a *answer) read(text []byte) (router.Usage, bool) {
 		return router.Usage{}, false
 	}
 	rest := bytes.TrimLeft(text[i+len(name):], " \t\r\n:")
-	u, ok := tokens(gjson.Parse(unsafe.String(unsafe.SliceData(rest), len(rest)))) // numbers are all that is kept of it
+	u, ok := tokens(unsafe.String(unsafe.SliceData(rest), len(rest))) // numbers are all that is kept of it
 	if !ok && !a.cut {
 		return readUsage(text)
 	}
@@ -59,18 +61,20 @@ func (a *answer) read(text []byte) (router.Usage, bool) {
 
 // readUsage reads the usage object of a body or an event. Cached tokens are -1
 // if the worker does not report them.
-func readUsage(body []byte) (router.Usage, bool) { return tokens(gjson.GetBytes(body, "usage")) }
+func readUsage(body []byte) (router.Usage, bool) { return tokens(gjson.GetBytes(body, "usage").Raw) }
 
-// tokens reads a usage object: that of chat completions, of the Responses API, or
-// of Anthropic's Messages API, whose input tokens leave out those of the cache.
-func tokens(u gjson.Result) (router.Usage, bool) {
-	if !u.IsObject() {
+// tokens reads the usage object that a text begins with: that of chat completions, of the
+// Responses API, or of Anthropic's Messages API, whose input tokens leave out those of
+// the cache.
+func tokens(text string) (router.Usage, bool) {
+	u, err := scan.First(text)
+	if err != nil || !scan.IsObject(u.Root().Raw) {
 		return router.Usage{}, false
 	}
-	var chat, other struct{ input, output, details gjson.Result }
-	var read, created gjson.Result
-	u.ForEach(func(name, v gjson.Result) bool {
-		switch name.Str {
+	var chat, other struct{ input, output, details scan.Value }
+	var read, created scan.Value
+	u.Each(u.Root(), func(v scan.Value) bool {
+		switch v.Name {
 		case "prompt_tokens":
 			chat.input = v
 		case "completion_tokens":
@@ -91,26 +95,30 @@ func tokens(u gjson.Result) (router.Usage, bool) {
 		return true
 	})
 	said := chat
-	if !said.input.Exists() && !said.output.Exists() {
+	if said.input.Raw == "" && said.output.Raw == "" {
 		said = other
 	}
-	if !said.input.Exists() && !said.output.Exists() {
+	if said.input.Raw == "" && said.output.Raw == "" {
 		return router.Usage{}, false
 	}
 	out := router.Usage{PromptTokens: count(said.input), OutputTokens: count(said.output), CachedTokens: -1}
-	if cached := said.details.Get("cached_tokens"); cached.Type == gjson.Number {
+	if cached := u.Member(said.details, "cached_tokens"); isNumber(cached) {
 		out.CachedTokens = count(cached)
 	}
-	if read.Type == gjson.Number {
+	if isNumber(read) {
 		out.CachedTokens = count(read)
 		out.PromptTokens += out.CachedTokens + count(created)
 	}
 	return out, true
 }
 
+func isNumber(v scan.Value) bool {
+	return v.Raw != "" && (v.Raw[0] == '-' || v.Raw[0] <= '9' && v.Raw[0] >= '0')
+}
+
 // count reads a number of tokens; what no worker would report counts as zero.
-func count(v gjson.Result) int {
-	if n := v.Num; n > 0 && n < 1<<30 {
+func count(v scan.Value) int {
+	if n, _ := strconv.ParseFloat(v.Raw, 64); n > 0 && n < 1<<30 {
 		return int(n)
 	}
 	return 0

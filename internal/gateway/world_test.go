@@ -110,7 +110,7 @@ func (s setup) world(t testing.TB, workers ...*fake) *world {
 	if s.pace != nil {
 		w.gateway.pace = *s.pace
 	}
-	w.Server = httptest.NewUnstartedServer(w.gateway)
+	w.Server = httptest.NewUnstartedServer(downstream.Standard{Handler: w.gateway})
 	Serves(w.Config, cfg)
 	if w.Config.TLSConfig == nil {
 		w.serve()
@@ -142,7 +142,7 @@ func (s setup) world(t testing.TB, workers ...*fake) *world {
 // serve has the gateway served as the daemon does.
 func (w *world) serve() {
 	w.Config.ReadHeaderTimeout, w.Config.IdleTimeout, w.Config.ErrorLog = 10*time.Second, time.Minute, log.New(w.log, "", 0)
-	w.api = downstream.New(downstream.Options{Base: w.Config, Refuse: Refuse})
+	w.api = downstream.New(downstream.Options{Base: w.Config, Handler: w.gateway, Refuse: Refuse})
 	w.URL = "http://" + w.Listener.Addr().String()
 	go func() { _ = w.api.Serve(w.Listener) }() // until Close
 }

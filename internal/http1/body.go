@@ -80,7 +80,8 @@ func (b *Body) trailer() error {
 	case strings.Count(head, "\n") != strings.Count(head, "\r\n"):
 		return ErrField
 	}
-	if _, err := Fields(head); err != nil {
+	var thrown Header
+	if err := thrown.ReadFields(head); err != nil {
 		return err
 	}
 	return io.EOF

@@ -25,7 +25,8 @@ func TestFields(t *testing.T) {
 		"a: \xc2\xa0b\r\n\r\n":               {"A": {"\xc2\xa0b"}}, // what others may take for a space
 		"a: b\r\n\r\nGET / HTTP/1.1\r\n\r\n": {"A": {"b"}},
 	} {
-		if got, err := Fields(lines); err != nil || !reflect.DeepEqual(got, want) {
+		var got Header
+		if err := got.ReadFields(lines); err != nil || !reflect.DeepEqual(got.Map(), want) {
 			t.Errorf("%q: %v, %v", lines, got, err)
 		}
 	}
@@ -48,10 +49,11 @@ func TestMalformedFields(t *testing.T) {
 		bad = append(bad, "a"+string(c)+": b\r\n")
 	}
 	for _, lines := range bad {
-		if got, err := Fields(lines + "\r\n"); err != ErrField {
+		var got Header
+		if err := got.ReadFields(lines + "\r\n"); err != ErrField || got != nil {
 			t.Errorf("%q: %v, %v", lines, got, err)
 		}
-		if got, err := Fields("x: y\r\n" + lines + "z: 1\r\n\r\n"); err != ErrField {
+		if err := got.ReadFields("x: y\r\n" + lines + "z: 1\r\n\r\n"); err != ErrField || got != nil {
 			t.Errorf("%q among others: %v, %v", lines, got, err)
 		}
 	}
@@ -63,35 +65,38 @@ func TestManyLinesOfOneName(t *testing.T) {
 	lines := strings.Repeat("a:\r\n", n) + "\r\n"
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	h, err := Fields(lines)
+	var h Header
+	err := h.ReadFields(lines)
 	runtime.ReadMemStats(&after)
-	if err != nil || len(h) != 1 || len(h["A"]) != n {
-		t.Fatalf("%d names, %d values, %v", len(h), len(h["A"]), err)
+	if err != nil || len(h) != n || len(h.Map()) != 1 || len(h.Values("A")) != n {
+		t.Fatalf("%d fields, %d values, %v", len(h), len(h.Values("A")), err)
 	}
 	if perLine := (after.TotalAlloc - before.TotalAlloc) / n; perLine > 120 {
 		t.Errorf("%d bytes for each line", perLine)
 	}
 }
 
-// What is appended stays as many lines as there are values, of the names that can be names.
+// What is appended stays as many lines as there are fields with names that can be names, in
+// their order.
 func TestAppend(t *testing.T) {
 	for _, c := range []struct {
-		h    http.Header
+		h    Header
 		want string
 	}{
-		{http.Header{"A": {"b"}}, "A: b\r\n"},
-		{http.Header{"A": {"b", "", "c\xff"}}, "A: b\r\nA: \r\nA: c\xff\r\n"},
-		{http.Header{"A": {"b\r\nSet-Cookie: c"}}, "A: b  Set-Cookie: c\r\n"},
-		{http.Header{"A": {"\n\nHTTP/1.1 200 OK\n\n"}}, "A:   HTTP/1.1 200 OK  \r\n"},
-		{http.Header{"A": {"\x00\t\x7f\x1fé"}}, "A:  \t  é\r\n"},
-		{http.Header{"D": {"4"}, "A": {"1"}, "C": {"3"}, "B": {"2", "1"}}, "A: 1\r\nB: 2\r\nB: 1\r\nC: 3\r\nD: 4\r\n"},
-		{http.Header{"A\r\nB": {"c"}}, ""},
-		{http.Header{"A: b\nC": {"d"}, "": {"e"}, "F G": {"h"}}, ""},
-		{http.Header{"Skipped": {"b"}}, ""},
-		{http.Header{"A": nil}, ""},
+		{Header{{"A", "b"}}, "A: b\r\n"},
+		{Header{{"A", "b"}, {"A", ""}, {"A", "c\xff"}}, "A: b\r\nA: \r\nA: c\xff\r\n"},
+		{Header{{"A", "b\r\nSet-Cookie: c"}}, "A: b  Set-Cookie: c\r\n"},
+		{Header{{"A", "\n\nHTTP/1.1 200 OK\n\n"}}, "A:   HTTP/1.1 200 OK  \r\n"},
+		{Header{{"A", "\x00\t\x7f\x1fé"}}, "A:  \t  é\r\n"},
+		{Header{{"D", "4"}, {"B", "2"}, {"A", "1"}, {"C", "3"}, {"B", "1"}}, "D: 4\r\nB: 2\r\nA: 1\r\nC: 3\r\nB: 1\r\n"},
+		{Header{{"A\r\nB", "c"}}, ""},
+		{Header{{"A: b\nC", "d"}, {"", "e"}, {"F G", "h"}}, ""},
+		{Header{{"Skipped", "b"}}, ""},
+		{Header{{"A", "1"}, {"Skipped", "b"}, {"C D", "2"}, {"E", "3"}, {"Skipped", "c"}}, "A: 1\r\nE: 3\r\n"},
+		{Header{}, ""},
 		{nil, ""},
 	} {
-		if got := string(Append([]byte("x"), c.h, func(name string) bool { return name == "Skipped" })); got != "x"+c.want {
+		if got := string(c.h.Append([]byte("x"), func(name string) bool { return name == "Skipped" })); got != "x"+c.want {
 			t.Errorf("%q: %q", c.h, got)
 		}
 	}

@@ -1,8 +1,6 @@
 package http1
 
 import (
-	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,30 +12,38 @@ const Unknown = -1
 // chunked, or if nothing is said. A head that says it twice, in different words or in
 // words that are not clear is an error (RFC 9112, 6.1 and 6.3); a length that is
 // repeated stays in the head once. minor is that of the version, HTTP/1.minor.
-func Framing(h http.Header, minor int) (length int64, chunked bool, err error) {
-	coding, lengths := h["Transfer-Encoding"], h["Content-Length"]
-	if len(coding) > 0 {
-		switch {
-		case len(lengths) > 0 || minor == 0:
-			return 0, false, ErrFraming
-		case len(coding) > 1 || !isWord(coding[0], "chunked"):
-			return 0, false, ErrCoding
+func Framing(h *Header, minor int) (length int64, chunked bool, err error) {
+	var coding, said string
+	codings, lengths := 0, 0
+	for _, f := range *h {
+		switch f.Name {
+		case "Transfer-Encoding":
+			coding = f.Value
+			codings++
+		case "Content-Length":
+			if lengths++; lengths > 1 && f.Value != said {
+				err = ErrFraming
+			}
+			said = f.Value
 		}
+	}
+	switch {
+	case codings > 0 && (lengths > 0 || minor == 0):
+		return 0, false, ErrFraming
+	case codings > 1, codings == 1 && !isWord(coding, "chunked"):
+		return 0, false, ErrCoding
+	case codings == 1:
 		return Unknown, true, nil
-	}
-	if len(lengths) == 0 {
+	case lengths == 0:
 		return Unknown, false, nil
+	case err != nil:
+		return 0, false, err
 	}
-	for _, other := range lengths[1:] {
-		if other != lengths[0] {
-			return 0, false, ErrFraming
-		}
-	}
-	if length, err = decimal(lengths[0]); err != nil {
+	if length, err = decimal(said); err != nil {
 		return 0, false, ErrFraming
 	}
-	if len(lengths) > 1 {
-		h["Content-Length"] = lengths[:1]
+	if lengths > 1 {
+		h.Set("Content-Length", said)
 	}
 	return length, false, nil
 }
@@ -54,14 +60,17 @@ func isWord(s, word string) bool { return len(s) == len(word) && strings.EqualFo
 
 // KeepsAlive reports whether the sender of a head keeps the connection (RFC 9112,
 // 9.3).
-func KeepsAlive(h http.Header, minor int) bool {
+func KeepsAlive(h Header, minor int) bool {
 	keeps := minor >= 1
-	for _, v := range h["Connection"] {
-		if v == "keep-alive" { // the most usual one
+	for _, f := range h {
+		switch {
+		case f.Name != "Connection":
+			continue
+		case f.Value == "keep-alive": // the most usual one
 			keeps = true
 			continue
 		}
-		for option := range strings.SplitSeq(v, ",") {
+		for option := range strings.SplitSeq(f.Value, ",") {
 			switch option = strings.Trim(option, " \t"); {
 			case isWord(option, "close"):
 				return false
@@ -71,41 +80,4 @@ func KeepsAlive(h http.Header, minor int) bool {
 		}
 	}
 	return keeps
-}
-
-// Append appends the lines of a header's fields to b in the order of their names, but
-// for those that skip is true for, and those whose name is no token. A value cannot end
-// its line: its control characters become spaces.
-func Append(b []byte, h http.Header, skip func(name string) bool) []byte {
-	var room [usualFields]string
-	names := room[:0]
-	for name := range h {
-		if !skip(name) && isToken(name) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		for _, v := range h[name] {
-			b = append(b, name...)
-			b = append(b, ": "...)
-			b = appendText(b, v)
-			b = append(b, "\r\n"...)
-		}
-	}
-	return b
-}
-
-func appendText(b []byte, v string) []byte {
-	from := len(b)
-	b = append(b, v...)
-	if isText(v) {
-		return b
-	}
-	for i, c := range b[from:] {
-		if c < ' ' && c != '\t' || c == 0x7f {
-			b[from+i] = ' '
-		}
-	}
-	return b
 }

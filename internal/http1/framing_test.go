@@ -2,7 +2,7 @@ package http1
 
 import (
 	"net/http"
-	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -21,6 +21,7 @@ func TestFraming(t *testing.T) {
 		"none": {nil, Unknown, false}, "zero": {[]string{"0"}, 0, false}, "some": {[]string{"17"}, 17, false}, "zeros": {[]string{"0017"}, 17, false},
 		"largest": {[]string{"9223372036854775807"}, 1<<63 - 1, false}, "same": {[]string{"5", "5", "5"}, 5, false},
 		"larger": {[]string{"9223372036854775808"}, 0, true}, "other": {[]string{"5", "6"}, 0, true}, "other words": {[]string{"5", "05"}, 0, true},
+		"other first": {[]string{"6", "5", "5"}, 0, true}, "other between": {[]string{"5", "6", "5"}, 0, true},
 		"empty": {[]string{""}, 0, true}, "one empty": {[]string{"5", ""}, 0, true}, "list": {[]string{"5, 5"}, 0, true}, "plus": {[]string{"+5"}, 0, true}, "minus": {[]string{"-5"}, 0, true},
 		"minus zero": {[]string{"-0"}, 0, true}, "hexadecimal": {[]string{"0x5"}, 0, true}, "letters": {[]string{"5a"}, 0, true}, "underscore": {[]string{"1_0"}, 0, true},
 		"fraction": {[]string{"5.0"}, 0, true}, "exponent": {[]string{"1e3"}, 0, true}, "space": {[]string{"1 0"}, 0, true}, "other digits": {[]string{"\u0665"}, 0, true},
@@ -28,13 +29,7 @@ func TestFraming(t *testing.T) {
 	for coding, codings := range codings {
 		for length, l := range lengths {
 			for minor := range 2 {
-				h := http.Header{}
-				if codings != nil {
-					h["Transfer-Encoding"] = codings
-				}
-				if l.values != nil {
-					h["Content-Length"] = l.values
-				}
+				h := HeaderOf(http.Header{"Transfer-Encoding": codings, "Content-Length": l.values})
 				var want error
 				n, isChunked := l.n, false
 				switch {
@@ -50,12 +45,12 @@ func TestFraming(t *testing.T) {
 				if want != nil {
 					n = 0
 				}
-				got, chunked, err := Framing(h, minor)
+				got, chunked, err := Framing(&h, minor)
 				if got != n || chunked != isChunked || err != want {
 					t.Errorf("coding %s, length %s, HTTP/1.%d: %d, %v, %v; want %d, %v, %v", coding, length, minor, got, chunked, err, n, isChunked, want)
 				}
-				if err == nil && !chunked && l.values != nil && !reflect.DeepEqual(h["Content-Length"], l.values[:1]) {
-					t.Errorf("length %s: %q is left", length, h["Content-Length"])
+				if err == nil && !chunked && l.values != nil && !slices.Equal(h, Header{{"Content-Length", l.values[0]}}) {
+					t.Errorf("length %s: %q is left", length, h)
 				}
 			}
 		}
@@ -85,10 +80,7 @@ func TestKeepsAlive(t *testing.T) {
 		{[]string{"clo\u017fe"}, false, true},
 		{[]string{"upgrade"}, false, true},
 	} {
-		h := http.Header{}
-		if c.values != nil {
-			h["Connection"] = c.values
-		}
+		h := HeaderOf(http.Header{"Connection": c.values})
 		if old, now := KeepsAlive(h, 0), KeepsAlive(h, 1); old != c.old || now != c.new {
 			t.Errorf("%q: HTTP/1.0 %v, HTTP/1.1 %v", c.values, old, now)
 		}

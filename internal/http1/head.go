@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"net/http"
-	"net/textproto"
 	"slices"
 	"strings"
 )
@@ -85,42 +83,6 @@ func empty(line []byte) bool {
 func Cut(head string) (line, rest string) {
 	line, rest, _ = strings.Cut(head, "\n")
 	return strings.TrimSuffix(line, "\r"), rest
-}
-
-// usualFields is for how many fields there is room at first: most lines may have the
-// same name.
-const usualFields = 32
-
-// Fields reads the fields of a head behind its first line. Their names are in
-// canonical form; lines that go on with the next one (RFC 9112, 5.2) are an error.
-func Fields(lines string) (http.Header, error) { return addFields(nil, lines) }
-
-// addFields is Fields that adds to a header without fields, or makes one of nil.
-func addFields(header http.Header, lines string) (http.Header, error) {
-	n := strings.Count(lines, "\n")
-	if header == nil {
-		header = make(http.Header, min(n, usualFields))
-	}
-	values := make([]string, n)
-	for lines != "" {
-		var line string
-		if line, lines = Cut(lines); line == "" {
-			break
-		}
-		name, value, ok := strings.Cut(line, ":")
-		value = strings.Trim(value, " \t")
-		if !ok || !isToken(name) || !isText(value) {
-			return nil, ErrField
-		}
-		name = textproto.CanonicalMIMEHeaderKey(name)
-		if more := header[name]; more != nil {
-			header[name] = append(more, value)
-			continue
-		}
-		values[0] = value
-		header[name], values = values[:1:1], values[1:]
-	}
-	return header, nil
 }
 
 // isToken reports whether s is a token (RFC 9110, 5.6.2).

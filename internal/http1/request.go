@@ -6,56 +6,75 @@ import (
 	"strings"
 )
 
-// ParseRequest reads the head of a request into r, all but its body. The header of r is
-// used if there is one, which must have no fields. The Host field is taken out of it.
-func ParseRequest(r *http.Request, head string) error {
+// Request is the head of a request.
+type Request struct {
+	Method string
+	Target string // as it stands in the first line
+	Path   string // of the target, decoded
+	Query  string // of the target, as it stands there
+	Host   string // whom it is for, perhaps with a port
+	Proto  string
+	Minor  int    // of the version, HTTP/1.Minor
+	Header Header // but Host and Transfer-Encoding
+	Length int64  // of the body in bytes, which may be none; Unknown: it is chunked
+	Close  bool   // no other request follows
+}
+
+// ParseRequest reads the head of a request into r. The room of the header in r is used
+// again.
+func ParseRequest(r *Request, head string) error {
 	line, lines := Cut(head)
+	*r = Request{Header: r.Header[:0]}
 	var rest string
 	var err error
 	r.Method, rest, _ = strings.Cut(line, " ")
-	r.RequestURI, r.Proto, _ = strings.Cut(rest, " ")
+	r.Target, r.Proto, _ = strings.Cut(rest, " ")
 	if !isToken(r.Method) {
 		return ErrStart
 	}
-	if r.ProtoMinor, err = minorOf(r.Proto); err != nil {
+	if r.Minor, err = minorOf(r.Proto); err != nil {
 		return err
 	}
-	r.ProtoMajor = 1
-	if r.URL, err = parseTarget(r.Method, r.RequestURI); err != nil {
+	host, err := r.parseTarget()
+	if err != nil {
 		return ErrStart
 	}
-	if r.Header, err = addFields(r.Header, lines); err != nil {
+	if err = r.Header.ReadFields(lines); err != nil {
 		return err
 	}
-	if err := host(r); err != nil {
+	if err := r.whom(host); err != nil {
 		return err
 	}
 	var chunked bool
-	if r.ContentLength, chunked, err = Framing(r.Header, r.ProtoMinor); err != nil {
+	if r.Length, chunked, err = Framing(&r.Header, r.Minor); err != nil {
 		return err
 	}
 	switch {
 	case chunked:
-		r.TransferEncoding = []string{"chunked"}
-		delete(r.Header, "Transfer-Encoding")
-	case r.ContentLength == Unknown:
-		r.ContentLength = 0 // nothing said is no body (RFC 9112, 6.3)
+		r.Header.Del("Transfer-Encoding")
+	case r.Length == Unknown:
+		r.Length = 0 // nothing said is no body (RFC 9112, 6.3)
 	}
-	r.Close = !KeepsAlive(r.Header, r.ProtoMinor)
+	r.Close = !KeepsAlive(r.Header, r.Minor)
 	return nil
 }
 
-// host finds out whom the request is for (RFC 9112, 3.2).
-func host(r *http.Request) error {
-	hosts := r.Header["Host"]
-	delete(r.Header, "Host")
-	switch {
-	case len(hosts) > 1, len(hosts) == 0 && r.ProtoMinor > 0, len(hosts) == 1 && !isHost(hosts[0]), !isHost(r.URL.Host):
+// whom finds out whom the request is for: the target's host, if it has one, counts more
+// (RFC 9112, 3.2).
+func (r *Request) whom(host string) error {
+	said := 0
+	for _, f := range r.Header {
+		if f.Name == "Host" {
+			r.Host = f.Value
+			said++
+		}
+	}
+	if said > 1 || said == 0 && r.Minor > 0 || !isHost(r.Host) || !isHost(host) {
 		return ErrHost
-	case r.URL.Host != "": // it counts more
-		r.Host = r.URL.Host
-	case len(hosts) == 1:
-		r.Host = hosts[0]
+	}
+	r.Header.Del("Host")
+	if host != "" {
+		r.Host = host
 	}
 	return nil
 }
@@ -74,23 +93,29 @@ func minorOf(version string) (int, error) {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// parseTarget reads the target of a request (RFC 9112, 3.2).
-func parseTarget(method, target string) (*url.URL, error) {
+// parseTarget reads the target of a request (RFC 9112, 3.2) and returns the host in it.
+func (r *Request) parseTarget() (host string, err error) {
+	target := r.Target
 	if !isTarget(target) {
-		return nil, ErrStart
+		return "", ErrStart
 	}
-	if method == http.MethodConnect && !strings.HasPrefix(target, "/") {
+	if r.Method == http.MethodConnect && !strings.HasPrefix(target, "/") {
 		u, err := url.ParseRequestURI("http://" + target)
 		if err != nil || u.Host != target {
-			return nil, ErrStart
+			return "", ErrStart
 		}
-		u.Scheme = ""
-		return u, nil
+		return u.Host, nil
 	}
 	if isPath(target) {
-		return &url.URL{Path: target}, nil
+		r.Path = target
+		return "", nil
 	}
-	return url.ParseRequestURI(target)
+	u, err := url.ParseRequestURI(target)
+	if err != nil {
+		return "", err
+	}
+	r.Path, r.Query = u.Path, u.RawQuery
+	return u.Host, nil
 }
 
 // isPath reports whether the target is a path that says what it is, as most are.

@@ -1,7 +1,6 @@
 package http1
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 )
@@ -26,18 +25,18 @@ func TestTargets(t *testing.T) {
 		{"CONNECT /path HTTP/1.1", "Host: g\r\n", "/path", "", "g"},
 		{"!#$%&'*+-.^_`|~09aZ / HTTP/1.1", "Host: g\r\n", "/", "", "g"},
 	} {
-		var r http.Request
+		var r Request
 		if err := ParseRequest(&r, c.line+"\r\n"+c.hosts+"X: y\r\n\r\n"); err != nil {
 			t.Errorf("%s: %v", c.line, err)
 			continue
 		}
 		method, rest, _ := strings.Cut(c.line, " ")
 		target, version, _ := strings.Cut(rest, " ")
-		if r.Method != method || r.RequestURI != target || r.Proto != version || r.URL.Path != c.path || r.URL.RawQuery != c.query || r.Host != c.host {
-			t.Errorf("%s: %s %q %s, %q ? %q for %q", c.line, r.Method, r.RequestURI, r.Proto, r.URL.Path, r.URL.RawQuery, r.Host)
+		if r.Method != method || r.Target != target || r.Proto != version || r.Path != c.path || r.Query != c.query || r.Host != c.host {
+			t.Errorf("%s: %s %q %s, %q ? %q for %q", c.line, r.Method, r.Target, r.Proto, r.Path, r.Query, r.Host)
 		}
-		if len(r.Header) != 1 || r.Header.Get("X") != "y" || r.ContentLength != 0 || len(r.TransferEncoding) > 0 {
-			t.Errorf("%s: %v, %d bytes, %v", c.line, r.Header, r.ContentLength, r.TransferEncoding)
+		if len(r.Header) != 1 || r.Header.Get("X") != "y" || r.Length != 0 {
+			t.Errorf("%s: %v, %d bytes", c.line, r.Header, r.Length)
 		}
 	}
 }
@@ -52,9 +51,9 @@ func TestVersions(t *testing.T) {
 		"": {0, ErrStart}, "http/1.1": {0, ErrStart}, "HTTP/1": {0, ErrStart}, "HTTP/1.": {0, ErrStart}, "HTTP/1.10": {0, ErrStart}, "HTTP/11": {0, ErrStart},
 		"HTTP/1,1": {0, ErrStart}, "HTTP/+.1": {0, ErrStart}, "HTTP/1.1 ": {0, ErrStart}, " HTTP/1.1": {0, ErrStart}, "HTTP/1.1\r": {0, ErrStart}, "HTTPS/1.1": {0, ErrStart}, "HTTP/a.b": {0, ErrStart},
 	} {
-		var r http.Request
-		if err := ParseRequest(&r, "GET / "+version+"\r\nHost: g\r\n\r\n"); err != want.err || err == nil && (r.ProtoMajor != 1 || r.ProtoMinor != want.minor || r.Close != (want.minor == 0)) {
-			t.Errorf("%q: %d.%d, close %v, %v", version, r.ProtoMajor, r.ProtoMinor, r.Close, err)
+		var r Request
+		if err := ParseRequest(&r, "GET / "+version+"\r\nHost: g\r\n\r\n"); err != want.err || err == nil && (r.Minor != want.minor || r.Close != (want.minor == 0)) {
+			t.Errorf("%q: 1.%d, close %v, %v", version, r.Minor, r.Close, err)
 		}
 	}
 }
@@ -108,7 +107,7 @@ func TestMalformedRequests(t *testing.T) {
 		get + "Transfer-Encoding : chunked\r\n\r\n":                     ErrField,
 		"PRI * HTTP/2.0\r\n\r\n":                                        ErrVersion,
 	} {
-		var r http.Request
+		var r Request
 		if err := ParseRequest(&r, head); err != want {
 			t.Errorf("%q: %v, want %v", head, err, want)
 		}
@@ -125,12 +124,12 @@ func TestBodiesOfRequests(t *testing.T) {
 		"Transfer-Encoding: Chunked\r\n": {Unknown, true},
 	} {
 		for _, method := range []string{"GET", "POST", "HEAD"} {
-			var r http.Request
+			var r Request
 			err := ParseRequest(&r, method+" / HTTP/1.1\r\nHost: g\r\n"+fields+"\r\n")
-			if err != nil || r.ContentLength != want.length || (len(r.TransferEncoding) == 1 && r.TransferEncoding[0] == "chunked") != want.chunked {
-				t.Errorf("%s %q: %d, %v, %v", method, fields, r.ContentLength, r.TransferEncoding, err)
+			if err != nil || r.Length != want.length || (r.Length == Unknown) != want.chunked {
+				t.Errorf("%s %q: %d, %v", method, fields, r.Length, err)
 			}
-			if r.Header["Transfer-Encoding"] != nil || len(r.Header["Content-Length"]) > 1 {
+			if r.Header.Has("Transfer-Encoding") || len(r.Header.Values("Content-Length")) > 1 {
 				t.Errorf("%s %q: %v", method, fields, r.Header)
 			}
 		}

@@ -1,6 +1,11 @@
 package http1
 
-import "testing"
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
 
 func TestParseResponse(t *testing.T) {
 	for head, want := range map[string]struct {
@@ -25,15 +30,15 @@ func TestParseResponse(t *testing.T) {
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\n": {200, "200 OK", Unknown, true, false},
 		"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\n":        {200, "200 OK", 5, false, false},
 	} {
-		r, err := ParseResponse(head)
-		if err != nil {
+		var r Response
+		if err := ParseResponse(&r, head); err != nil {
 			t.Errorf("%q: %v", head, err)
 			continue
 		}
-		if r.StatusCode != want.code || r.Status != want.status || r.ContentLength != want.length || (len(r.TransferEncoding) == 1) != want.chunked || r.Close != want.closes {
-			t.Errorf("%q: %d %q, %d bytes, %v, close %v", head, r.StatusCode, r.Status, r.ContentLength, r.TransferEncoding, r.Close)
+		if r.StatusCode != want.code || r.Status != want.status || r.Length != want.length || r.Chunked != want.chunked || r.Close != want.closes {
+			t.Errorf("%q: %d %q, %d bytes, chunked %v, close %v", head, r.StatusCode, r.Status, r.Length, r.Chunked, r.Close)
 		}
-		if r.Header["Transfer-Encoding"] != nil || len(r.Header["Content-Length"]) > 1 || want.chunked && r.Header["Content-Length"] != nil {
+		if r.Header.Has("Transfer-Encoding") || len(r.Header.Values("Content-Length")) > 1 || want.chunked && r.Header.Has("Content-Length") {
 			t.Errorf("%q: %v", head, r.Header)
 		}
 	}
@@ -66,8 +71,25 @@ func TestMalformedResponses(t *testing.T) {
 		fine + "Transfer-Encoding: gzip, chunked\r\n\r\n":       ErrCoding,
 		"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n": ErrFraming,
 	} {
-		if r, err := ParseResponse(head); err != want {
-			t.Errorf("%q: %v, %v, want %v", head, r, err, want)
+		var r Response
+		if err := ParseResponse(&r, head); err != want {
+			t.Errorf("%q: %v, %v, want %v", head, r.Header, err, want)
+		}
+	}
+}
+
+// An answer has all of its fields in their order, also more than there is room for at once.
+func TestFieldsOfResponses(t *testing.T) {
+	for _, n := range []int{0, 1, usualFields - 1, usualFields, usualFields + 1, 5 * usualFields} {
+		var lines strings.Builder
+		var want Header
+		for i := range n {
+			want.Add("X-"+strconv.Itoa(i%7), strconv.Itoa(i))
+			lines.WriteString(want[i].Name + ": " + want[i].Value + "\r\n")
+		}
+		var r Response
+		if err := ParseResponse(&r, "HTTP/1.1 200 OK\r\n"+lines.String()+"\r\n"); err != nil || !slices.Equal(r.Header, want) {
+			t.Errorf("%q, %v, want %q", r.Header, err, want)
 		}
 	}
 }

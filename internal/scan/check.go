@@ -28,11 +28,24 @@ func Check(text string) (Document, error) {
 	return Document{}, ErrInvalid
 }
 
+// First is Check of the one value that a text begins with, whatever follows.
+func First(text string) (Document, error) {
+	c := checker{text: text, first: true}
+	if c.value() {
+		return Document{text: text[:c.at], long: c.long}, nil
+	}
+	if c.deep {
+		return Document{}, ErrDeep
+	}
+	return Document{}, ErrInvalid
+}
+
 // checker walks a text once. Its methods report whether what they read is right.
 type checker struct {
-	text string
-	at   int
-	deep bool
+	text  string
+	at    int
+	first bool // the text may go on behind its value
+	deep  bool
 
 	depth   int
 	objects [MaxDepth/64 + 1]uint64 // one bit for each open level: it is an object
@@ -97,7 +110,7 @@ func (c *checker) close() (more, ok bool) {
 	for {
 		next := c.next()
 		if c.depth == 0 {
-			return false, c.at == len(c.text)
+			return false, c.first || c.at == len(c.text)
 		}
 		object := c.object()
 		switch {

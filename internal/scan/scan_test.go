@@ -78,6 +78,26 @@ func TestAgree(t *testing.T) {
 	}
 }
 
+// TestFirst holds that a value is read alike whatever follows it, and nothing is taken
+// for one that is none.
+func TestFirst(t *testing.T) {
+	for _, text := range texts {
+		whole, err := Check(text)
+		for _, more := range []string{"", " x", "}", "]", ",1", `"`, "\x00"} {
+			first, ferr := First(text + more)
+			switch {
+			case err == nil && (ferr != nil || first.Root() != whole.Root()):
+				t.Errorf("%q and %q: %+v, %v, want %+v", text, more, first, ferr, whole.Root())
+			case ferr == nil:
+				agree(t, first.text)
+			}
+		}
+	}
+	if _, err := First(strings.Repeat("[", MaxDepth+1)); err != ErrDeep {
+		t.Errorf("%v for one that is too deep", err)
+	}
+}
+
 func FuzzAgree(f *testing.F) {
 	for _, text := range texts {
 		f.Add(text)

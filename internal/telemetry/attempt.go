@@ -2,7 +2,6 @@ package telemetry
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 	"strconv"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
+	"gatewayd/internal/http1"
 	"gatewayd/pkg/router"
 )
 
@@ -48,7 +48,7 @@ type AttemptResult struct {
 // ctx, and makes it the one trace context in the header fields that go to the
 // worker. While tracing is off, the client's well-formed trace context is passed
 // on as it came, if there was one.
-func (t *Telemetry) StartAttempt(ctx context.Context, a Attempt, upstream http.Header) (context.Context, AttemptSpan) {
+func (t *Telemetry) StartAttempt(ctx context.Context, a Attempt, upstream *http1.Header) (context.Context, AttemptSpan) {
 	if t.tracer == nil {
 		inject(ctx, upstream)
 		return ctx, AttemptSpan{}

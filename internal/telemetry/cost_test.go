@@ -3,10 +3,10 @@ package telemetry
 import (
 	"context"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 	"time"
 
+	"gatewayd/internal/http1"
 	"gatewayd/pkg/router"
 )
 
@@ -40,8 +40,8 @@ func TestRecordingAllocatesNothing(t *testing.T) {
 }
 
 // spans makes the spans of one request.
-func spans(t *Telemetry, r *http.Request, upstream http.Header) {
-	ctx, server := t.StartServer(r.Context(), r, "/v1/chat/completions")
+func spans(t *Telemetry, upstream *http1.Header) {
+	ctx, server := t.StartServer(context.Background(), ServerRequest{Method: http.MethodPost, Major: 1}, "/v1/chat/completions")
 	_, decision := t.StartDecision(ctx)
 	decision.End(DecisionResult{Verdict: "route", Strategy: "sticky", Reason: "hold", Candidates: 4, Worker: "w1"})
 	_, attempt := t.StartAttempt(ctx, Attempt{Operation: OperationChat, Model: "llama", Worker: "w1", Number: 1}, upstream)
@@ -51,9 +51,8 @@ func spans(t *Telemetry, r *http.Request, upstream http.Header) {
 
 func TestTracingOffAllocatesNothing(t *testing.T) {
 	telemetry := Off()
-	r := httptest.NewRequest(http.MethodPost, "/v1/chat/completions", nil)
-	upstream := http.Header{}
-	if n := testing.AllocsPerRun(100, func() { spans(telemetry, r, upstream) }); n != 0 {
+	var upstream http1.Header
+	if n := testing.AllocsPerRun(100, func() { spans(telemetry, &upstream) }); n != 0 {
 		t.Errorf("%v allocations per request", n)
 	}
 	if _, plan := telemetry.StartPlan(context.Background(), "p", "s"); plan.Ref().Valid() {
@@ -77,30 +76,27 @@ func BenchmarkMetricsPerRequest(b *testing.B) {
 
 func BenchmarkSpansOff(b *testing.B) {
 	telemetry := Off()
-	r := httptest.NewRequest(http.MethodPost, "/v1/chat/completions", nil)
-	upstream := http.Header{}
+	var upstream http1.Header
 	b.ReportAllocs()
 	for b.Loop() {
-		spans(telemetry, r, upstream)
+		spans(telemetry, &upstream)
 	}
 }
 
 func BenchmarkSpansUnsampled(b *testing.B) {
 	telemetry := traced(b, &memory{}, map[string]string{"OTEL_TRACES_SAMPLER": "always_off"})
-	r := httptest.NewRequest(http.MethodPost, "/v1/chat/completions", nil)
-	upstream := http.Header{}
+	var upstream http1.Header
 	b.ReportAllocs()
 	for b.Loop() {
-		spans(telemetry, r, upstream)
+		spans(telemetry, &upstream)
 	}
 }
 
 func BenchmarkSpansSampled(b *testing.B) {
 	telemetry := traced(b, &memory{forget: true}, nil)
-	r := httptest.NewRequest(http.MethodPost, "/v1/chat/completions", nil)
-	upstream := http.Header{}
+	var upstream http1.Header
 	b.ReportAllocs()
 	for b.Loop() {
-		spans(telemetry, r, upstream)
+		spans(telemetry, &upstream)
 	}
 }

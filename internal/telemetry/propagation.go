@@ -2,12 +2,13 @@ package telemetry
 
 import (
 	"context"
-	"net/http"
 	"strings"
 
 	"go.opentelemetry.io/otel/baggage"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
+
+	"gatewayd/internal/http1"
 )
 
 // Header fields of W3C Trace Context and Baggage, in canonical form.
@@ -19,13 +20,13 @@ const (
 
 // carrier gives the propagator all fields of a name as one list: that is what
 // several tracestates mean, and it makes several traceparents malformed.
-type carrier http.Header
+type carrier struct{ *http1.Header }
 
 // Get implements propagation.TextMapCarrier.
-func (c carrier) Get(name string) string { return strings.Join(c[field(name)], ",") }
+func (c carrier) Get(name string) string { return strings.Join(c.Values(field(name)), ",") }
 
 // Set implements propagation.TextMapCarrier.
-func (c carrier) Set(name, value string) { c[field(name)] = []string{value} }
+func (c carrier) Set(name, value string) { c.Header.Set(field(name), value) }
 
 // field is the canonical form of the names that propagators use.
 func field(name string) string {
@@ -43,11 +44,13 @@ func (c carrier) Keys() []string { return []string{headerParent, headerState, he
 
 // extract returns ctx with the trace context and the baggage of a client's
 // headers. Malformed ones count as absent. Without any, ctx itself comes back.
-func extract(ctx context.Context, h http.Header) context.Context {
-	if len(h[headerParent]) > 0 {
-		ctx = propagation.TraceContext{}.Extract(ctx, carrier(h))
+func extract(ctx context.Context, h http1.Header) context.Context {
+	if !h.Has(headerParent) && !h.Has(headerBaggage) {
+		return ctx
 	}
-	if text := carrier(h).Get(headerBaggage); text != "" {
+	all := carrier{new(h)}
+	ctx = propagation.TraceContext{}.Extract(ctx, all)
+	if text := all.Get(headerBaggage); text != "" {
 		// Parse bounds the bytes and the members.
 		if bag, err := baggage.Parse(text); err == nil {
 			ctx = baggage.ContextWithBaggage(ctx, bag)
@@ -58,12 +61,12 @@ func extract(ctx context.Context, h http.Header) context.Context {
 
 // inject replaces whatever trace context and baggage the headers hold by those
 // of ctx, so that exactly one goes upstream, or none.
-func inject(ctx context.Context, h http.Header) {
-	delete(h, headerParent)
-	delete(h, headerState)
-	delete(h, headerBaggage)
+func inject(ctx context.Context, h *http1.Header) {
+	h.Del(headerParent)
+	h.Del(headerState)
+	h.Del(headerBaggage)
 	if trace.SpanContextFromContext(ctx).IsValid() {
-		propagation.TraceContext{}.Inject(ctx, carrier(h))
+		propagation.TraceContext{}.Inject(ctx, carrier{h})
 	}
 	if bag := baggage.FromContext(ctx); bag.Len() > 0 {
 		h.Set(headerBaggage, bag.String())

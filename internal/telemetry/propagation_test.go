@@ -3,10 +3,11 @@ package telemetry
 import (
 	"encoding/hex"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+
+	"gatewayd/internal/http1"
 )
 
 const (
@@ -17,13 +18,11 @@ const (
 
 // upstream runs a request with these headers through the gateway's spans and
 // returns what a worker gets and the span of the attempt.
-func upstream(t *testing.T, telemetry *Telemetry, client http.Header) (http.Header, SpanRef) {
+func upstream(t *testing.T, telemetry *Telemetry, client http1.Header) (http1.Header, SpanRef) {
 	t.Helper()
-	r := httptest.NewRequest(http.MethodPost, "/v1/completions", nil)
-	r.Header = client
-	ctx, server := telemetry.StartServer(r.Context(), r, "/v1/completions")
-	out := client.Clone() // the edge may copy too much
-	ctx, attempt := telemetry.StartAttempt(ctx, Attempt{Operation: OperationCompletion, Model: "m"}, out)
+	ctx, server := telemetry.StartServer(t.Context(), ServerRequest{Method: http.MethodPost, Header: client, Major: 1}, "/v1/completions")
+	out := slices.Clone(client) // the edge may copy too much
+	ctx, attempt := telemetry.StartAttempt(ctx, Attempt{Operation: OperationCompletion, Model: "m"}, &out)
 	_ = ctx
 	attempt.End(AttemptResult{})
 	server.End(ServerResult{Status: 200})
@@ -60,22 +59,22 @@ func TestWorkerGetsExactlyOneTraceparent(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			telemetry := traced(t, &memory{}, nil)
-			client := http.Header{}
+			var client http1.Header
 			for _, v := range test.parent {
-				client.Add("traceparent", v)
+				client.Add("Traceparent", v)
 			}
 			for _, v := range test.state {
-				client.Add("tracestate", v)
+				client.Add("Tracestate", v)
 			}
 			out, attempt := upstream(t, telemetry, client)
 			want := "00-" + hex.EncodeToString(attempt.TraceID[:]) + "-" + hex.EncodeToString(attempt.SpanID[:]) + "-" + test.flags
-			if got := out.Values("traceparent"); len(got) != 1 || got[0] != want {
+			if got := out.Values("Traceparent"); len(got) != 1 || got[0] != want {
 				t.Errorf("traceparent %q, want exactly %q", got, want)
 			}
 			if joins := hex.EncodeToString(attempt.TraceID[:]) == traceA; joins != test.joins {
 				t.Errorf("the client's trace goes on: %v, want %v", joins, test.joins)
 			}
-			if got := strings.Join(out.Values("tracestate"), "|"); got != test.want {
+			if got := strings.Join(out.Values("Tracestate"), "|"); got != test.want {
 				t.Errorf("tracestate %q, want %q", got, test.want)
 			}
 		})
@@ -83,13 +82,13 @@ func TestWorkerGetsExactlyOneTraceparent(t *testing.T) {
 }
 
 func TestTracingOffPassesTheClientsContextOn(t *testing.T) {
-	client := http.Header{"Traceparent": {sampled}, "Tracestate": {"a=1"}}
+	client := http1.Header{{Name: "Traceparent", Value: sampled}, {Name: "Tracestate", Value: "a=1"}}
 	out, _ := upstream(t, Off(), client)
-	if out.Get("traceparent") != sampled || out.Get("tracestate") != "a=1" {
+	if out.Get("Traceparent") != sampled || out.Get("Tracestate") != "a=1" {
 		t.Errorf("the worker got %v", out)
 	}
 	for _, parent := range [][]string{{"nonsense"}, {sampled, sampled}} {
-		out, _ = upstream(t, Off(), http.Header{"Traceparent": parent, "Tracestate": {"a=1"}})
+		out, _ = upstream(t, Off(), http1.HeaderOf(http.Header{"Traceparent": parent, "Tracestate": {"a=1"}}))
 		if len(out) != 0 {
 			t.Errorf("%q: the worker got %v", parent, out)
 		}
@@ -105,8 +104,8 @@ func TestBaggageIsPassedOnWithinBounds(t *testing.T) {
 		"k=" + strings.Repeat("v", 8192):        "",
 		strings.Repeat("x=1,", 2049) + "last=1": "",
 	} {
-		out, _ := upstream(t, traced(t, &memory{}, nil), http.Header{"Baggage": {client}})
-		got := out.Values("baggage")
+		out, _ := upstream(t, traced(t, &memory{}, nil), http1.Header{{Name: "Baggage", Value: client}})
+		got := out.Values("Baggage")
 		members := strings.Split(strings.Join(got, "|"), ",")
 		slices.Sort(members)
 		if text := strings.Join(members, ","); len(got) > 1 || text != want {

@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
+	"gatewayd/internal/http1"
 	"gatewayd/pkg/router"
 )
 
@@ -26,12 +27,20 @@ type ServerResult struct {
 	Attempts  int            // at workers
 }
 
+// ServerRequest is what is known of a client's request when it comes.
+type ServerRequest struct {
+	Method string
+	Header http1.Header
+	Major  int  // of the version of HTTP: 1 or 2
+	TLS    bool // it came over TLS
+}
+
 // StartServer begins the SERVER span of a request, as a child of the trace
 // context in its headers if that is well formed. The route is a path that the
 // gateway serves, or "" for any other one: paths that clients make up reach no
 // span. The context also carries the client's trace context and baggage to
 // StartAttempt while tracing is off.
-func (t *Telemetry) StartServer(ctx context.Context, r *http.Request, route string) (context.Context, ServerSpan) {
+func (t *Telemetry) StartServer(ctx context.Context, r ServerRequest, route string) (context.Context, ServerSpan) {
 	ctx = extract(ctx, r.Header)
 	if t.tracer == nil {
 		return ctx, ServerSpan{}
@@ -42,11 +51,11 @@ func (t *Telemetry) StartServer(ctx context.Context, r *http.Request, route stri
 		return ctx, ServerSpan{span}
 	}
 	scheme := "http"
-	if r.TLS != nil {
+	if r.TLS {
 		scheme = "https"
 	}
 	attrs := []attribute.KeyValue{attrMethod.String(method), attrScheme.String(scheme)}
-	if r.ProtoMajor == 2 {
+	if r.Major == 2 {
 		attrs = append(attrs, attrProtocol.String("2"))
 	} else {
 		attrs = append(attrs, attrProtocol.String("1.1"))

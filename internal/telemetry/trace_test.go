@@ -6,13 +6,13 @@ import (
 	"errors"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"gatewayd/internal/http1"
 	"gatewayd/internal/telemetry"
 	"gatewayd/internal/telemetry/otlptest"
 	"gatewayd/pkg/router"
@@ -53,8 +53,7 @@ func TestSpansOfARequest(t *testing.T) {
 			}})
 			planning.End(telemetry.PlanFailed, 7, 12, errors.New("no "+protocol))
 
-			r := httptest.NewRequest(http.MethodPost, "/v1/chat/completions?key=canary", nil)
-			ctx, server := tel.StartServer(ctx, r, "/v1/chat/completions")
+			ctx, server := tel.StartServer(ctx, telemetry.ServerRequest{Method: http.MethodPost, Major: 1}, "/v1/chat/completions")
 			_, decision := tel.StartDecision(ctx)
 			decision.End(telemetry.DecisionResult{
 				Verdict: "route", Strategy: "cacheroute", Version: "1.2", Reason: "table", PlanVersion: 7, Plan: planning.Ref(),
@@ -70,7 +69,7 @@ func TestSpansOfARequest(t *testing.T) {
 				_, attempt := tel.StartAttempt(ctx, telemetry.Attempt{
 					Operation: telemetry.OperationChat, Provider: "vllm", Model: model, Stream: true, MaxTokens: 64,
 					Worker: "w1", URL: &url.URL{Scheme: "http", Host: "10.0.0.1:8000"}, Number: number + 1,
-				}, http.Header{})
+				}, new(http1.Header))
 				attempt.End(end)
 			}
 			server.End(telemetry.ServerResult{
@@ -177,12 +176,10 @@ func TestHostileTextDoesNotLoseTheBatch(t *testing.T) {
 	defer cancel()
 	bad := strings.Repeat("x\xff\n", 1000)
 
-	r := httptest.NewRequest(http.MethodPost, "/x", nil)
-	r.Method, r.URL.Path = "CANARY", "/canary"
-	ctx, server := tel.StartServer(ctx, r, "")
+	ctx, server := tel.StartServer(ctx, telemetry.ServerRequest{Method: "CANARY", Major: 1}, "")
 	_, decision := tel.StartDecision(ctx)
 	decision.End(telemetry.DecisionResult{Verdict: "refuse", Strategy: bad, Version: bad, Reason: bad, Fallback: bad})
-	_, attempt := tel.StartAttempt(ctx, telemetry.Attempt{Operation: "chat", Provider: bad, Model: bad, Worker: bad, URL: &url.URL{Host: bad}}, http.Header{})
+	_, attempt := tel.StartAttempt(ctx, telemetry.Attempt{Operation: "chat", Provider: bad, Model: bad, Worker: bad, URL: &url.URL{Host: bad}}, new(http1.Header))
 	attempt.End(telemetry.AttemptResult{ErrorType: bad, ResponseID: bad, ResponseModel: bad, FinishReasons: []string{bad}})
 	_, plan := tel.StartPlan(ctx, bad, bad)
 	plan.End(telemetry.PlanInvalid, 0, 0, errors.New(bad))

@@ -72,7 +72,7 @@ func (c *conn) WriteString(s string) (int, error) {
 }
 
 // answer reads the head of the final answer.
-func (c *conn) answer(r *http.Request, h Hooks) (*http.Response, error) {
+func (c *conn) answer(h Hooks) (*Response, error) {
 	runtime.Gosched() // who else can go on, goes first: the answer may have come then
 	if _, err := c.in.Peek(1); err != nil {
 		return nil, err
@@ -83,11 +83,10 @@ func (c *conn) answer(r *http.Request, h Hooks) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		resp, err := http1.ParseResponse(head)
-		if err != nil {
+		resp := new(Response)
+		if err := http1.ParseResponse(&resp.Response, head); err != nil {
 			return nil, err
 		}
-		resp.Request = r
 		if resp.StatusCode >= http.StatusOK || resp.StatusCode == http.StatusSwitchingProtocols {
 			return resp, nil
 		}

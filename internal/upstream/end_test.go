@@ -41,7 +41,7 @@ func TestCancel(t *testing.T) {
 			played, gone := make(chan struct{}), make(chan struct{})
 			w := newWorker(t, left(text, played, gone))
 			ctx, cancel := context.WithCancelCause(t.Context())
-			resp, err := w.Do(ctx, w.request(t, t.Context(), "question"), wrote(func(error) {
+			resp, err := w.Do(ctx, w.request(t, "question"), wrote(func(error) {
 				if !strings.Contains(text, "\r\n\r\n") {
 					<-played
 					cancel(why)
@@ -73,7 +73,7 @@ func TestCancel(t *testing.T) {
 func TestClose(t *testing.T) {
 	played, gone := make(chan struct{}), make(chan struct{})
 	w := newWorker(t, left("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok", played, gone))
-	resp, err := w.do(w.request(t, t.Context(), "question"))
+	resp, err := w.do(t, w.request(t, "question"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func TestCancelOfAFlood(t *testing.T) {
 		return own, err
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	resp, err := w.Do(ctx, w.request(t, t.Context(), "question"), wrote(func(error) { arrived(t, own) }))
+	resp, err := w.Do(ctx, w.request(t, "question"), wrote(func(error) { arrived(t, own) }))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,24 +56,24 @@ func (t *Transport) CloseIdleConnections() {
 	}
 }
 
-// Do sends a request, whose own context does not matter, and reads the head of the
-// answer. It keeps the contract of http.RoundTripper with these notes. A request is
-// never sent twice. An answer may come before the request is sent whole; the rest is
-// then sent while the answer is read, until its body is closed.
-func (t *Transport) Do(ctx context.Context, r *http.Request, h Hooks) (*http.Response, error) {
-	if r.URL.Scheme != "http" || r.ContentLength < 0 || r.Close || r.Method == http.MethodConnect {
+// Do sends a request and reads the head of the answer. As http.RoundTripper it closes
+// the request's body, and the caller closes the answer's. A request is never sent twice.
+// An answer may come before the request is sent whole; the rest is then sent while the
+// answer is read, until its body is closed.
+func (t *Transport) Do(ctx context.Context, r *Request, h Hooks) (*Response, error) {
+	if r.URL.Scheme != "http" {
 		return Via(ctx, t.o.Next, r, h)
 	}
 	runtime.Gosched() // requests that are written one after the other wake the worker once
 	c, reused, err := t.connect(ctx, r.URL.Host)
 	if err != nil {
-		closeBody(r)
+		r.Body.Close()
 		return nil, err
 	}
 	h.Connected(reused)
 	c.begin(ctx)
 	c.send(r, h)
-	resp, err := c.answer(r, h)
+	resp, err := c.answer(h)
 	if err != nil {
 		err = c.because(err)
 		c.Close()
@@ -83,20 +83,19 @@ func (t *Transport) Do(ctx context.Context, r *http.Request, h Hooks) (*http.Res
 	b := &body{conn: c, idle: &t.idle, keep: !resp.Close}
 	switch {
 	case r.Method == http.MethodHead, resp.StatusCode < http.StatusOK, resp.StatusCode == http.StatusNoContent, resp.StatusCode == http.StatusNotModified:
-		resp.ContentLength = 0
+		resp.Length = 0
 	}
-	if resp.ContentLength == 0 {
+	if resp.Length == 0 {
 		b.keep = b.keep && resp.StatusCode >= http.StatusOK
 		b.release()
 		resp.Body = http.NoBody
 		return resp, nil
 	}
-	chunked := len(resp.TransferEncoding) > 0
-	b.keep = b.keep && (chunked || resp.ContentLength != http1.Unknown)
-	if chunked || resp.ContentLength == http1.Unknown || resp.ContentLength > int64(c.in.Buffered()) {
+	b.keep = b.keep && (resp.Chunked || resp.Length != http1.Unknown)
+	if resp.Length == http1.Unknown || resp.Length > int64(c.in.Buffered()) {
 		c.attend() // it may go on without ever waiting
 	}
-	b.from, resp.Body = http1.NewBody(c.in, resp.ContentLength, chunked), b
+	b.from, resp.Body = http1.NewBody(c.in, resp.Length, resp.Chunked), b
 	return resp, nil
 }
 
@@ -130,8 +129,8 @@ var writers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, writeB
 
 // send writes the request: a short one before it returns, a long one meanwhile,
 // since a worker may answer before it has read everything.
-func (c *conn) send(r *http.Request, h Hooks) {
-	if c.written = nil; r.ContentLength <= writeBuffer/2 {
+func (c *conn) send(r *Request, h Hooks) {
+	if c.written = nil; r.Length <= writeBuffer/2 {
 		c.write(r, h)
 		return
 	}
@@ -145,7 +144,7 @@ func (c *conn) send(r *http.Request, h Hooks) {
 
 // write writes the request. Where its body is to blame for an error nobody would
 // answer, so the connection ends; a worker that has hung up may have said why.
-func (c *conn) write(r *http.Request, h Hooks) {
+func (c *conn) write(r *Request, h Hooks) {
 	w := writers.Get().(*bufio.Writer)
 	w.Reset(c)
 	c.failed = writeRequest(w, r)
@@ -170,8 +169,8 @@ func framing(name string) bool {
 // errLength says that a body is not as long as it was said to be.
 var errLength = errors.New("upstream: the request's body does not have its length")
 
-func writeRequest(w *bufio.Writer, r *http.Request) error {
-	defer closeBody(r)
+func writeRequest(w *bufio.Writer, r *Request) error {
+	defer r.Body.Close()
 	host := r.Host
 	if host == "" {
 		host = r.URL.Host
@@ -179,31 +178,23 @@ func writeRequest(w *bufio.Writer, r *http.Request) error {
 	for _, part := range []string{r.Method, " ", r.URL.RequestURI(), " HTTP/1.1\r\nHost: ", host, "\r\nContent-Length: "} {
 		w.WriteString(part) // the error comes back from Flush
 	}
-	w.Write(strconv.AppendInt(w.AvailableBuffer(), r.ContentLength, 10))
+	w.Write(strconv.AppendInt(w.AvailableBuffer(), r.Length, 10))
 	w.WriteString("\r\n")
-	w.Write(http1.Append(w.AvailableBuffer(), r.Header, framing))
+	w.Write(r.Header.Append(w.AvailableBuffer(), framing))
 	w.WriteString("\r\n")
-	if r.Body != nil {
-		switch n, err := copyBody(w, r); {
-		case err != nil:
-			return err
-		case n != r.ContentLength:
-			return errLength
-		}
+	switch n, err := copyBody(w, r); {
+	case err != nil:
+		return err
+	case n != r.Length:
+		return errLength
 	}
 	return w.Flush()
 }
 
 // copyBody writes the body; one that can write itself needs no buffer.
-func copyBody(w io.Writer, r *http.Request) (int64, error) {
+func copyBody(w io.Writer, r *Request) (int64, error) {
 	if b, ok := r.Body.(io.WriterTo); ok {
 		return b.WriteTo(w)
 	}
-	return io.Copy(w, io.LimitReader(r.Body, r.ContentLength))
-}
-
-func closeBody(r *http.Request) {
-	if r.Body != nil {
-		r.Body.Close()
-	}
+	return io.Copy(w, io.LimitReader(r.Body, r.Length))
 }

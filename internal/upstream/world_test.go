@@ -2,11 +2,11 @@ package upstream
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -86,12 +86,13 @@ func (n next) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, errNext
 }
 
-func (w *worker) request(t *testing.T, ctx context.Context, body string) *http.Request {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+w.address+"/v1/chat/completions?a=b", strings.NewReader(body))
+func (w *worker) request(t *testing.T, text string) *Request {
+	u, err := url.Parse("http://" + w.address + "/v1/chat/completions?a=b")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	body := func() io.ReadCloser { return io.NopCloser(strings.NewReader(text)) }
+	return &Request{Method: http.MethodPost, URL: u, Length: int64(len(text)), Body: body(), Again: body}
 }
 
 // wrote are hooks that hear of the end of writing only.
@@ -101,14 +102,14 @@ func (w wrote) Connected(bool)  {}
 func (w wrote) Wrote(err error) { w(err) }
 func (w wrote) Answered()       {}
 
-// do makes a request in its own context.
-func (w *worker) do(r *http.Request) (*http.Response, error) {
-	return w.Do(r.Context(), r, wrote(func(error) {}))
+// do makes a request in the test's context.
+func (w *worker) do(t *testing.T, r *Request) (*Response, error) {
+	return w.Do(t.Context(), r, wrote(func(error) {}))
 }
 
 // ask makes a request and reads the whole answer.
 func (w *worker) ask(t *testing.T, body string) (status int, answer string, err error) {
-	resp, err := w.do(w.request(t, t.Context(), body))
+	resp, err := w.do(t, w.request(t, body))
 	if err != nil {
 		return 0, "", err
 	}

@@ -10,5 +10,5 @@
 // saturation), open.go and streams.go (all other load), client.go (one connection of
 // it), worker.go (what stands behind), contender.go and configs.go (what is compared),
 // proc.go (CPU and memory of a process with its children), report.go (medians and
-// ratios).
+// ratios), stolen.go (what others on the machine took).
 package main

@@ -120,11 +120,23 @@ func (p plan) compare(ctx context.Context, s scene, out, progress io.Writer) (er
 			return err
 		}
 	}
+	before, err := readCores()
+	if err != nil {
+		return err
+	}
 	results, err := p.run(ctx, s.folder, contenders, progress)
 	if err != nil {
 		return err
 	}
-	return report(out, contenders, results)
+	after, err := readCores()
+	if err != nil {
+		return err
+	}
+	if err := report(out, contenders, results); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "\nThe hypervisor took %.1f %% of the cores' time meanwhile.\n", 100*after.since(before))
+	return err
 }
 
 // startWorker starts the worker in a process of its own, which ends with this one.

@@ -13,6 +13,7 @@ import (
 	"gatewayd/benchlab/replay"
 	"gatewayd/benchlab/worker"
 	"gatewayd/internal/config"
+	"gatewayd/internal/downstream"
 	"gatewayd/internal/fleet"
 	"gatewayd/internal/gateway"
 	"gatewayd/internal/pool"
@@ -58,7 +59,7 @@ func build(t *testing.T, s scene, chain string, r *record.Recorder) *world {
 	w.gateway = gateway.New(gateway.Options{
 		Config: cfg, Pools: w, Workers: w.fleet, Telemetry: telemetry.Off(), Logger: hclog.NewNullLogger(), Dial: w.net.dial, Recorder: r,
 	})
-	w.stops = append(w.stops, w.gateway.Close, w.net.serve(gatewayHost, w.gateway))
+	w.stops = append(w.stops, w.gateway.Close, w.net.serve(gatewayHost, downstream.Standard{Handler: w.gateway}))
 	return w
 }
 
