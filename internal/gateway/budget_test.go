@@ -70,3 +70,21 @@ func TestRetriesAreBounded(t *testing.T) {
 		t.Errorf("%d calls for %d requests with %v retries", calls, requests, retried)
 	}
 }
+
+// Every request that arrives counts for the budget.
+func TestRequestsMakeTheBudget(t *testing.T) {
+	f := newFake(t, answerJSON)
+	w := newWorld(t, nil, f)
+	const requests, retries = 75, 15
+	for range requests {
+		w.post("/v1/chat/completions", hello)
+	}
+	n := 0
+	for _, ok := w.gateway.budget.retry(time.Now()); ok; _, ok = w.gateway.budget.retry(time.Now()) {
+		n++
+	}
+	if n != retries {
+		t.Errorf("%d retries for %d requests, want %d", n, requests, retries)
+	}
+	w.idle()
+}

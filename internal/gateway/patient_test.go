@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -52,5 +53,29 @@ func TestTheEndHasItsTime(t *testing.T) {
 		if head := slices.Index(o.steps, "head"); head < 0 || o.steps[len(o.steps)-1] != "deadline" {
 			t.Errorf("%s: %v, want a deadline behind all that is written", name, o.steps)
 		}
+	}
+}
+
+// All that is written has its time from then on, also the end of a stream whose worker
+// leaves its last line open for long.
+func TestEachPartHasItsTime(t *testing.T) {
+	f := newRaw(t, func(c net.Conn, _ *http.Request, _ []byte) bool {
+		return writeRaw(c, streamHead, chunk(event("t")), chunk("data: [DO"), chunk("NE]"), "0\r\n\r\n")
+	})
+	w := setup{pace: &pace{grace: time.Minute, rate: 1, stall: 1}}.world(t, f)
+	o := &order{}
+	head := http1.Request{Method: http.MethodPost, Path: "/v1/chat/completions", Minor: 1, Length: int64(len(streamed))}
+	w.gateway.Serve(o, downstream.NewRequest(t.Context(), head, io.NopCloser(strings.NewReader(streamed))))
+	bodies := 0
+	for i, step := range o.steps {
+		if step == "body" {
+			bodies++
+			if o.steps[i-1] != "deadline" {
+				t.Errorf("%v: part %d has no deadline of its own", o.steps, bodies)
+			}
+		}
+	}
+	if bodies < 2 {
+		t.Errorf("%v: %d parts", o.steps, bodies)
 	}
 }

@@ -80,6 +80,52 @@ func TestConnectTimeoutIsNamed(t *testing.T) {
 	w.idle()
 }
 
+// The limit is the dialler's own, too.
+func TestConnectLimit(t *testing.T) {
+	f := newFake(t, answerJSON)
+	for limit, want := range map[time.Duration]bool{1: true, long: false} {
+		cfg := config.Default()
+		cfg.Timeouts.Connect = limit
+		c, err := dialer(cfg, nil)(t.Context(), "tcp", f.Listener.Addr().String())
+		if err == nil {
+			c.Close()
+		}
+		if (err != nil) != want || want && !tooLate(err) {
+			t.Errorf("within %v: %v", limit, err)
+		}
+	}
+}
+
+// A stream that cannot be read has its limit as well: behind its head, and behind all that
+// comes.
+func TestSilenceOfAnUnreadableStream(t *testing.T) {
+	const head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: br\r\nTransfer-Encoding: chunked\r\n\r\n"
+	for name, parts := range map[string]int{"at once": 0, "later": 150} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newRaw(t, func(c net.Conn, _ *http.Request, _ []byte) bool {
+				writeRaw(c, head)
+				for range parts {
+					<-time.After(10 * time.Millisecond)
+					writeRaw(c, chunk("x"))
+				}
+				gone(c)
+				return false
+			})
+			w := newWorld(t, func(c *config.Config) {
+				c.Timeouts = config.Timeouts{Connect: long, ResponseHead: long, FirstToken: long, TokenGap: time.Second, Total: long}
+			}, f)
+			if _, text, err := w.try(t.Context(), "/v1/chat/completions", streamed); err == nil || len(text) != parts {
+				t.Errorf("%d bytes came, %v; want %d and an error", len(text), err, parts)
+			}
+			w.idle()
+			if n := w.metric("gatewayd_attempts_total", `outcome="timeout"`); n != 1 {
+				t.Errorf("%v timeouts counted at the worker", n)
+			}
+		})
+	}
+}
+
 // The first token has to come within its time although comments come, and
 // although the head came late.
 func TestCommentsAreNoFirstToken(t *testing.T) {
