@@ -119,8 +119,8 @@ func TestSilenceOfAnUnreadableStream(t *testing.T) {
 				t.Errorf("%d bytes came, %v; want %d and an error", len(text), err, parts)
 			}
 			w.idle()
-			if n := w.metric("gatewayd_attempts_total", `outcome="timeout"`); n != 1 {
-				t.Errorf("%v timeouts counted at the worker", n)
+			if n := w.metric("gatewayd_attempts_total", `outcome="timeout"`); n != 1 || !strings.Contains(w.log.String(), "error=timeout_token_gap") {
+				t.Errorf("%v timeouts counted at the worker; the log:\n%s", n, w.log)
 			}
 		})
 	}
