@@ -22,7 +22,7 @@ func TestAborts(t *testing.T) {
 		"nothing":        func(w Writer) {},
 		"a status":       func(w Writer) { w.WriteHeader(200) },
 		"a part":         func(w Writer) { io.WriteString(w, "hello") },
-		"a flushed part": func(w Writer) { io.WriteString(w, "hello"); w.FlushError() },
+		"a flushed part": func(w Writer) { io.WriteString(w, "hello"); w.Flush() },
 		"a large part":   func(w Writer) { io.WriteString(w, strings.Repeat("x", 9000)) },
 		"a length": func(w Writer) {
 			w.Header().Set("Content-Length", "9")

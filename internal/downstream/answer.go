@@ -18,7 +18,7 @@ func (c *conn) answer(r *Request) bool {
 	c.asked.want(time.Time{})
 	c.given.want(time.Time{})
 	c.begin(r)
-	defer c.finish(r)
+	defer r.end(nil)
 	c.body.begin(c, r)
 	if r.Body = &c.body; r.Length == 0 {
 		r.Body = http.NoBody

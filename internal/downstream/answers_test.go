@@ -118,7 +118,7 @@ func TestErrorsOfWriting(t *testing.T) {
 		w.Header().Set("Content-Length", strings.TrimPrefix(r.Path, "/"))
 		_, err := io.WriteString(w, "hello")
 		errs <- err
-		errs <- w.FlushError()
+		errs <- w.Flush()
 		_, err = io.WriteString(w, "!")
 		errs <- err
 	}, nil)
@@ -136,11 +136,11 @@ func TestErrorsOfWriting(t *testing.T) {
 func TestFlush(t *testing.T) {
 	heard := make(chan struct{})
 	w := newWorld(t, func(w Writer, r *Request) {
-		w.FlushError()
+		w.Flush()
 		<-heard
 		for _, p := range []string{"a", strings.Repeat("b", 5000)} {
 			io.WriteString(w, p)
-			if err := w.FlushError(); err != nil {
+			if err := w.Flush(); err != nil {
 				t.Error(err)
 			}
 			<-heard

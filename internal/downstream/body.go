@@ -63,6 +63,7 @@ func (b *body) Read(p []byte) (int, error) {
 // needed until the next request.
 func (b *body) end(err error) error {
 	if b.at = err; err == io.EOF && b.c.in.Buffered() == 0 {
+		b.from = http1.Body{} // it has the reader, too
 		b.c.letGo()
 	}
 	return err

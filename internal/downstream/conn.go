@@ -2,7 +2,6 @@ package downstream
 
 import (
 	"bufio"
-	"context"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -36,11 +35,9 @@ type conn struct {
 	asked  limit         // of reading
 	given  limit         // of writing
 
-	mu   sync.Mutex
-	left bool                    // nobody waits for answers any more
-	end  context.CancelCauseFunc // of the context of the request; nil: there is none
-
 	// Of the request.
+	mu       sync.Mutex // holds left, and the context of the request
+	left     bool       // nobody waits for answers any more
 	request  Request
 	body     body
 	response response
@@ -87,6 +84,7 @@ func (c *conn) serve() {
 		}
 		r := &c.request
 		if err == nil {
+			r.Arrived = time.Now()
 			err = http1.ParseRequest(&r.Request, head)
 		}
 		if err != nil {
@@ -136,8 +134,7 @@ func (c *conn) await() bool {
 	if err != nil || !c.state.CompareAndSwap(idle, active) {
 		return false
 	}
-	c.request.Arrived = time.Now()
-	c.asked.want(c.request.Arrived.Add(base.ReadHeaderTimeout))
+	c.asked.want(time.Now().Add(base.ReadHeaderTimeout))
 	return true
 }
 

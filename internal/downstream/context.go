@@ -4,20 +4,12 @@ import "context"
 
 // begin begins the context of a request.
 func (c *conn) begin(r *Request) {
-	r.ctx, r.end = context.WithCancelCause(context.Background())
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.end = r.end; c.left {
+	r.ctx, r.end = context.WithCancelCause(context.Background())
+	if c.left {
 		r.end(nil)
 	}
-}
-
-// finish ends the context of a request.
-func (c *conn) finish(r *Request) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	r.end(nil)
-	c.end = nil
 }
 
 // gone ends the context of the request that runs, and of those that follow: nobody
@@ -25,7 +17,8 @@ func (c *conn) finish(r *Request) {
 func (c *conn) gone() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.left = true; c.end != nil {
-		c.end(nil)
+	c.left = true
+	if c.request.end != nil {
+		c.request.end(nil)
 	}
 }

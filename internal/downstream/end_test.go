@@ -24,7 +24,7 @@ func stays(arrived, go1, go2 chan struct{}) handler {
 		arrived <- struct{}{}
 		<-go1
 		io.WriteString(w, "first,")
-		w.FlushError()
+		w.Flush()
 		arrived <- struct{}{}
 		<-go2
 		io.WriteString(w, "second")

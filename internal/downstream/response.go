@@ -25,7 +25,7 @@ type response struct {
 
 // begin begins an answer to a request.
 func (w *response) begin(c *conn, r *Request) {
-	*w = response{c: c, header: w.header[:0], minor: r.Minor, silent: r.Method == http.MethodHead, closes: r.Close}
+	*w = response{c: c, header: w.header, minor: r.Minor, silent: r.Method == http.MethodHead, closes: r.Close}
 }
 
 // Header returns the header fields.

@@ -24,7 +24,7 @@ type Options struct {
 	Refuse func(w Writer, status int, why string)
 }
 
-// Server is an HTTP server. It calls its handler as net/http does.
+// Server is an HTTP server. Hijacking and trailers are not known.
 type Server struct {
 	o    Options
 	tls  *tls.Config // Base may get one of its own when it serves

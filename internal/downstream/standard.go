@@ -43,6 +43,7 @@ func (w *standard) WriteHeader(status int) {
 	}
 	w.headed = true
 	h := w.to.Header()
+	h["Content-Type"] = nil // none, instead of a guess
 	for _, f := range w.header {
 		h[f.Name] = append(h[f.Name], f.Value)
 	}
@@ -59,8 +60,8 @@ func (w *standard) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// FlushError writes what was not written yet.
-func (w *standard) FlushError() error {
+// Flush writes what was not written yet.
+func (w *standard) Flush() error {
 	w.WriteHeader(http.StatusOK)
 	return w.control.Flush()
 }

@@ -22,7 +22,7 @@ func TestStandardAnswers(t *testing.T) {
 		"no write":  {func(w Writer, r *Request) { w.Header().Add("A", "1"); w.Header().Add("A", "2") }, 200, []string{"1", "2"}, ""},
 		"a status":  {func(w Writer, r *Request) { w.Header().Set("A", "1"); w.WriteHeader(404) }, 404, []string{"1"}, ""},
 		"a write":   {func(w Writer, r *Request) { w.Header().Set("A", "1"); io.WriteString(w, "hello") }, 200, []string{"1"}, "hello"},
-		"a flush":   {func(w Writer, r *Request) { w.Header().Set("A", "1"); w.FlushError() }, 200, []string{"1"}, ""},
+		"a flush":   {func(w Writer, r *Request) { w.Header().Set("A", "1"); w.Flush() }, 200, []string{"1"}, ""},
 		"interim":   {func(w Writer, r *Request) { w.WriteHeader(103); w.WriteHeader(100); w.WriteHeader(201) }, 201, nil, ""},
 		"no final":  {func(w Writer, r *Request) { w.WriteHeader(103) }, 200, nil, ""},
 		"two":       {func(w Writer, r *Request) { w.WriteHeader(201); w.WriteHeader(202) }, 201, nil, ""},
@@ -39,7 +39,7 @@ func TestStandardAnswers(t *testing.T) {
 			h.Add("A", "1")
 			h.Add("B", "2")
 			h.Add("A", "3")
-			for _, change := range []func(){func() { w.WriteHeader(201) }, func() { io.WriteString(w, "hello") }, func() { w.FlushError() }} {
+			for _, change := range []func(){func() { w.WriteHeader(201) }, func() { io.WriteString(w, "hello") }, func() { w.Flush() }} {
 				change()
 				h.Set("A", "late")
 				h.Add("Late", "x")
@@ -71,6 +71,9 @@ func TestStandardAnswers(t *testing.T) {
 				if !slices.Equal(h["A"], c.values) || h.Get("C") != "4" || h["Late"] != nil || (h.Get("B") == "2") != (name == "later fields") || !slices.Equal(h["Date"], []string{relayed}) {
 					t.Errorf("the fields %q", h)
 				}
+				if h["Content-Type"] != nil {
+					t.Errorf("a guess at what it is: %q", h["Content-Type"])
+				}
 				if length := resp.ContentLength; name == "own length" && length != 5 || name == "nothing" && length != 0 {
 					t.Errorf("length %d", length)
 				}
@@ -87,7 +90,7 @@ func TestStandardFlush(t *testing.T) {
 			if _, err := io.WriteString(w, part); err != nil {
 				t.Error(err)
 			}
-			if err := w.FlushError(); err != nil {
+			if err := w.Flush(); err != nil {
 				t.Error(err)
 			}
 			select {

@@ -63,7 +63,7 @@ func TestStandardDeadlines(t *testing.T) {
 			var err error
 			for err == nil {
 				if _, err = io.WriteString(w, "hello"); err == nil {
-					err = w.FlushError()
+					err = w.Flush()
 				}
 			}
 			errs <- err
@@ -119,11 +119,11 @@ func TestStandardAborts(t *testing.T) {
 			io.WriteString(w, "hello")
 		case "/flushed":
 			io.WriteString(w, "hello")
-			w.FlushError()
+			w.Flush()
 		case "/length":
 			w.Header().Set("Content-Length", "9")
 			io.WriteString(w, "hello")
-			w.FlushError()
+			w.Flush()
 		}
 		panic(http.ErrAbortHandler)
 	}, func(t *testing.T, c *http.Client, url string) {

@@ -62,6 +62,22 @@ func TestSlowHead(t *testing.T) {
 	}
 }
 
+// A request has arrived when its head is there: what a slow head takes is not its time.
+func TestArrival(t *testing.T) {
+	var late time.Duration
+	inVirtualTime(t, func(_ Writer, r *Request) { late = time.Since(r.Arrived) }, func(t *testing.T, c net.Conn, in *bufio.Reader) {
+		for range 2 {
+			for _, part := range []string{"G", "ET / HTTP/1.1\r\nHost:", "g\r\n\r\n"} {
+				<-time.After(300 * time.Millisecond)
+				io.WriteString(c, part)
+			}
+			if r, err := http.ReadResponse(in, nil); err != nil || r.StatusCode != http.StatusOK || late != 0 {
+				t.Errorf("%v, %v; the request had arrived %v before", r, err, late)
+			}
+		}
+	})
+}
+
 // A connection without a request ends without a word: a new one when a head is due, one
 // that has served after the idle time.
 func TestIdleTime(t *testing.T) {
@@ -130,7 +146,7 @@ func TestLimitsOfTheHandler(t *testing.T) {
 			for {
 				_, err := io.WriteString(w, part)
 				if err == nil {
-					err = w.FlushError()
+					err = w.Flush()
 				}
 				if err != nil {
 					errs <- err
@@ -140,7 +156,7 @@ func TestLimitsOfTheHandler(t *testing.T) {
 		default:
 			w.Header().Set("Content-Length", "2")
 			echo(w, r)
-			w.FlushError()
+			w.Flush()
 			w.SetReadDeadline(time.Unix(1, 0))
 			w.SetWriteDeadline(time.Unix(1, 0))
 		}

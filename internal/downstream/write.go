@@ -62,8 +62,8 @@ func (w *response) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// FlushError writes what was not written yet.
-func (w *response) FlushError() error {
+// Flush writes what was not written yet.
+func (w *response) Flush() error {
 	if !w.headed {
 		w.WriteHeader(http.StatusOK)
 	}

@@ -123,7 +123,7 @@ func (x *exchange) outgoing(a *pool.Assignment, member fleet.Member) http1.Heade
 	return header
 }
 
-// moreFields is how many header fields a worker may get beside those of the client.
+// moreFields is for how many header fields there is room at first, beside the client's.
 const moreFields = 4
 
 func (x *exchange) describe(a *pool.Assignment, m fleet.Member) telemetry.Attempt {

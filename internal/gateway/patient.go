@@ -40,18 +40,14 @@ func (p *patient) renew(now time.Time) {
 	}
 }
 
-// at returns the client, who has time again as of now.
-func (p *patient) at(now time.Time) downstream.Writer {
-	p.renew(now)
-	return p.Writer
-}
-
 // Write passes bytes on.
 func (p *patient) Write(b []byte) (int, error) {
-	return p.at(time.Now()).Write(b)
+	p.renew(time.Now())
+	return p.Writer.Write(b)
 }
 
-// FlushError sends what was written.
-func (p *patient) FlushError() error {
-	return p.at(time.Now()).FlushError()
+// Flush sends what was written.
+func (p *patient) Flush() error {
+	p.renew(time.Now())
+	return p.Writer.Flush()
 }

@@ -19,7 +19,6 @@ func plain(resp *upstream.Response) {
 	resp.Body = &unzipped{from: resp.Body}
 	resp.Header.Del("Content-Encoding")
 	resp.Header.Del("Content-Length")
-	resp.Length = http1.Unknown
 }
 
 // unzipped reads a gzipped body. It begins with the first Read: the worker may

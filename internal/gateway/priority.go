@@ -9,9 +9,6 @@ import (
 // priority returns the priority of the class that the client names for its
 // request, 0 if it names none.
 func (x *exchange) priority() (int, *apiError) {
-	if x.priorities == "" {
-		return 0, nil
-	}
 	named := x.r.Header.Get(x.priorities)
 	if named == "" {
 		return 0, nil

@@ -187,12 +187,13 @@ func (p *passage) lastLine() error {
 
 // send passes bytes on, at once if they are a stream's.
 func (p *passage) send(now time.Time, b []byte) error {
-	client := p.x.w.at(now)
-	if _, err := client.Write(b); err != nil || !p.stream {
+	client := p.x.w
+	client.renew(now)
+	if _, err := client.Writer.Write(b); err != nil || !p.stream {
 		return err
 	}
 	p.headed = true
-	return client.FlushError()
+	return client.Writer.Flush()
 }
 
 // write passes bytes on and looks at them. An incomplete line of a stream waits:

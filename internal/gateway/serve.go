@@ -253,7 +253,7 @@ func (x *exchange) fail(e *apiError) {
 	e.write(x.w)
 }
 
-func (x *exchange) flush() error { return x.w.FlushError() }
+func (x *exchange) flush() error { return x.w.Flush() }
 
 // inference returns the metrics of the operation and the model, which is known by the
 // first call.

@@ -65,10 +65,10 @@ func readUsage(body []byte) (router.Usage, bool) { return tokens(gjson.GetBytes(
 
 // tokens reads the usage object that a text begins with: that of chat completions, of the
 // Responses API, or of Anthropic's Messages API, whose input tokens leave out those of
-// the cache.
+// the cache. What is no JSON tells none.
 func tokens(text string) (router.Usage, bool) {
 	u, err := scan.First(text)
-	if err != nil || !scan.IsObject(u.Root().Raw) {
+	if err != nil {
 		return router.Usage{}, false
 	}
 	var chat, other struct{ input, output, details scan.Value }

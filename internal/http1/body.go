@@ -80,6 +80,9 @@ func (b *Body) trailer() error {
 	case strings.Count(head, "\n") != strings.Count(head, "\r\n"):
 		return ErrField
 	}
+	if head == "\r\n" {
+		return io.EOF
+	}
 	var thrown Header
 	if err := thrown.ReadFields(head); err != nil {
 		return err

@@ -14,12 +14,12 @@ type Field struct{ Name, Value string }
 // Header is the fields of a head in the order of their lines. Names are in canonical
 // form (http.CanonicalHeaderKey), also those that its methods are given. A head has a
 // dozen of fields: to walk over them is several times as fast as a map. Copies share their
-// room: but one of them may be changed.
+// room, so that no more than one of them may be changed.
 type Header []Field
 
-// HeaderOf returns the fields of a map in the order of their names.
+// HeaderOf returns the fields of a map, whose names are canonical, in the order of them.
 func HeaderOf(m http.Header) Header {
-	h := make(Header, 0, len(m)+4)
+	h := make(Header, 0, len(m))
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		for _, v := range m[name] {
 			h = append(h, Field{name, v})

@@ -15,8 +15,8 @@ type Request struct {
 	Host   string // whom it is for, perhaps with a port
 	Proto  string
 	Minor  int    // of the version, HTTP/1.Minor
-	Header Header // but Host and Transfer-Encoding
-	Length int64  // of the body in bytes, which may be none; Unknown: it is chunked
+	Header Header // all but Host and Transfer-Encoding
+	Length int64  // of the body in bytes, which may be none; Unknown: its end shows by its framing
 	Close  bool   // no other request follows
 }
 

@@ -2,14 +2,15 @@ package http1
 
 import "strings"
 
-// Response is the head of an answer.
+// Response is the head of an answer. It must not be copied: the header may have its room
+// in it.
 type Response struct {
 	StatusCode int
 	Status     string // with the code
 	Proto      string
-	Minor      int // of the version, HTTP/1.Minor
-	Header     Header
-	Length     int64 // of the body in bytes; Unknown: it is chunked, or not told
+	Minor      int    // of the version, HTTP/1.Minor
+	Header     Header // all but Transfer-Encoding, if that is chunked
+	Length     int64  // of the body in bytes; Unknown: it is chunked, or not told
 	Chunked    bool
 	Close      bool // the connection ends behind it
 

@@ -19,20 +19,19 @@ var (
 // MaxDepth deep at most. That text within quotes is UTF-8 is not asked for.
 func Check(text string) (Document, error) {
 	c := checker{text: text, long: make([]span, 0, 8+len(text)>>10)}
-	if c.value() {
-		return Document{text: text, long: c.long}, nil
-	}
-	if c.deep {
-		return Document{}, ErrDeep
-	}
-	return Document{}, ErrInvalid
+	return c.document()
 }
 
-// First is Check of the one value that a text begins with, whatever follows.
+// First is Check of the one value that a text begins with, whatever follows. It is for
+// small ones: nothing is remembered of it.
 func First(text string) (Document, error) {
 	c := checker{text: text, first: true}
+	return c.document()
+}
+
+func (c *checker) document() (Document, error) {
 	if c.value() {
-		return Document{text: text[:c.at], long: c.long}, nil
+		return Document{text: c.text[:c.at], long: c.long}, nil
 	}
 	if c.deep {
 		return Document{}, ErrDeep
@@ -90,7 +89,7 @@ func (c *checker) begin() (opened, ok bool) {
 	case '"':
 		from := c.at
 		ok := c.string()
-		if c.at-from >= spanBytes && c.depth <= spanDepth {
+		if c.at-from >= spanBytes && c.depth <= spanDepth && !c.first {
 			c.long = append(c.long, span{from, c.at})
 		}
 		return false, ok
@@ -127,7 +126,7 @@ func (c *checker) close() (more, ok bool) {
 
 // push opens a level at the bracket that is next.
 func (c *checker) push(object bool) {
-	if c.depth < spanDepth {
+	if c.depth < spanDepth && !c.first {
 		c.opened[c.depth] = len(c.long)
 		c.long = append(c.long, span{from: c.at})
 	}
@@ -143,7 +142,7 @@ func (c *checker) push(object bool) {
 // long value.
 func (c *checker) pop() {
 	c.at++
-	if c.depth--; c.depth >= spanDepth {
+	if c.depth--; c.depth >= spanDepth || c.first {
 		return
 	}
 	i := c.opened[c.depth]
