@@ -32,7 +32,7 @@ type try struct {
 }
 
 // discard releases a held answer.
-func (t try) discard() {
+func (t *try) discard() {
 	if t.held != nil {
 		t.held.Body.Close()
 	}
@@ -42,18 +42,20 @@ func (t try) discard() {
 }
 
 // ending is what the pool is told of the request.
-func (t try) ending() router.Ending {
+func (t *try) ending() router.Ending {
 	if t.refused {
 		return router.Ending{Outcome: router.Refused}
 	}
 	return router.Ending{Outcome: t.outcome, Usage: t.usage}
 }
 
-// try sends the request to the assigned worker and relays its answer.
-func (x *exchange) try(ctx context.Context, a *pool.Assignment) try {
-	member, ok := x.member(a.Worker())
-	if !ok {
-		return try{retry: true, failure: upstreamError("worker_gone", "the worker has left the fleet", http.StatusBadGateway)}
+// try sends the request to the assigned worker, relays its answer and fills in t, which is
+// zero, what became of that.
+func (x *exchange) try(ctx context.Context, a *pool.Assignment, t *try) {
+	member := x.member(a.Worker())
+	if member == nil {
+		t.retry, t.failure = true, upstreamError("worker_gone", "the worker has left the fleet", http.StatusBadGateway)
+		return
 	}
 	cancel := x.stop // where no time limit of the attempt's own can end before its answer begins
 	var over context.CancelCauseFunc
@@ -68,35 +70,34 @@ func (x *exchange) try(ctx context.Context, a *pool.Assignment) try {
 	s.asked = began
 	resp, err := x.send(ctx, s)
 
-	var t try
 	switch {
 	case err != nil:
-		t = x.unanswered(ctx, err)
+		x.unanswered(ctx, err, t)
 	case retryable(resp.StatusCode):
 		s.watch.stop()
-		t = try{retry: true, held: resp, cancel: over, failure: upstreamError("worker_unavailable", "the worker answered "+resp.Status, resp.StatusCode)}
+		t.retry, t.held, t.cancel = true, resp, over
+		t.failure = upstreamError("worker_unavailable", "the worker answered "+resp.Status, resp.StatusCode)
 		if t.refused = resp.StatusCode == http.StatusTooManyRequests; t.refused {
 			x.paused(a, resp.Header)
 		}
-		t.result = telemetry.AttemptResult{Status: resp.StatusCode, Outcome: telemetry.AttemptStatus, ErrorType: strconv.Itoa(resp.StatusCode)}
+		t.result.Status, t.result.Outcome, t.result.ErrorType = resp.StatusCode, telemetry.AttemptStatus, strconv.Itoa(resp.StatusCode)
 		t.says, t.speaks = fleet.Broken, !t.refused
 	case !final(resp.StatusCode):
 		resp.Body.Close()
-		t = try{retry: true, failure: upstreamError("worker_redirects", "the worker answered "+resp.Status+", which is no answer to a request for inference", http.StatusBadGateway)}
-		t.result = telemetry.AttemptResult{Status: resp.StatusCode, Outcome: telemetry.AttemptStatus}
+		t.retry, t.failure = true, upstreamError("worker_redirects", "the worker answered "+resp.Status+", which is no answer to a request for inference", http.StatusBadGateway)
+		t.result.Status, t.result.Outcome = resp.StatusCode, telemetry.AttemptStatus
 		t.says, t.speaks = fleet.Broken, true
 	default:
-		t = x.relay(ctx, s, a, resp)
+		x.relay(ctx, s, a, resp, t)
 	}
 	x.conclude(t, member.ID, time.Since(began), span)
 	if t.held == nil && over != nil {
 		over(nil)
 	}
-	return t
 }
 
 // conclude tells the fleet, the metrics and the span how the attempt ended.
-func (x *exchange) conclude(t try, worker string, took time.Duration, span telemetry.AttemptSpan) {
+func (x *exchange) conclude(t *try, worker string, took time.Duration, span telemetry.AttemptSpan) {
 	if t.failure != nil && t.result.ErrorType == "" {
 		t.result.ErrorType = t.failure.code
 	}
@@ -113,7 +114,7 @@ func (x *exchange) conclude(t try, worker string, took time.Duration, span telem
 }
 
 // outgoing returns the header fields that the worker gets: most often no more than came.
-func (x *exchange) outgoing(a *pool.Assignment, member fleet.Member) http1.Header {
+func (x *exchange) outgoing(a *pool.Assignment, member *fleet.Member) http1.Header {
 	header := forward(make(http1.Header, 0, len(x.r.Header)+moreFields), x.r.Header, true)
 	header.Add(requestIDField, x.id)
 	member.Decorate(&header)
@@ -126,23 +127,23 @@ func (x *exchange) outgoing(a *pool.Assignment, member fleet.Member) http1.Heade
 // moreFields is for how many header fields there is room at first, beside the client's.
 const moreFields = 4
 
-func (x *exchange) describe(a *pool.Assignment, m fleet.Member) telemetry.Attempt {
+func (x *exchange) describe(a *pool.Assignment, m *fleet.Member) telemetry.Attempt {
 	return telemetry.Attempt{
 		Operation: x.op.name, Provider: provider, Model: m.NameOf(x.model), Stream: x.peeked.stream, MaxTokens: x.peeked.maxTokens,
 		Worker: m.ID, URL: m.URL, Number: a.Receipt().Attempt,
 	}
 }
 
-// member finds the worker among the fleet's.
-func (x *exchange) member(ref router.WorkerRef) (fleet.Member, bool) {
+// member finds the worker among the fleet's; nil if it has left.
+func (x *exchange) member(ref router.WorkerRef) *fleet.Member {
 	snapshot := x.workers.Snapshot()
 	pool, _, _ := snapshot.Lookup(x.model)
 	members := snapshot.Pools()[pool]
 	i, ok := slices.BinarySearchFunc(members, ref.ID, func(m fleet.Member, id string) int { return strings.Compare(m.ID, id) })
 	if !ok {
-		return fleet.Member{}, false
+		return nil
 	}
-	return members[i], true
+	return &members[i]
 }
 
 // retryable reports whether the status says that another worker may do better.
@@ -161,20 +162,23 @@ func final(status int) bool {
 }
 
 // unanswered says what a failed send means.
-func (x *exchange) unanswered(ctx context.Context, err error) try {
+func (x *exchange) unanswered(ctx context.Context, err error, t *try) {
 	cause := context.Cause(ctx)
-	if timeout := timedOut(cause); timeout != nil {
-		t := try{retry: true, failure: timeout, result: telemetry.AttemptResult{Outcome: telemetry.AttemptTimeout}, says: fleet.Broken, speaks: true}
+	timeout := timedOut(cause)
+	if cause != nil && timeout == nil {
+		t.outcome, t.result.Outcome, t.result.ErrorType = router.Cancelled, telemetry.AttemptCancelled, "cancelled"
+		return
+	}
+	t.retry, t.says, t.speaks = true, fleet.Broken, true
+	if timeout != nil {
+		t.failure, t.result.Outcome = timeout, telemetry.AttemptTimeout
 		if notTheWorkers(cause) { // no time for another worker, and perhaps not this one's fault
 			t.retry, t.speaks, t.outcome = false, false, router.Failed
 			x.fail(timeout)
 		}
-		return t
+		return
 	}
-	if cause != nil {
-		return try{outcome: router.Cancelled, result: telemetry.AttemptResult{Outcome: telemetry.AttemptCancelled, ErrorType: "cancelled"}}
-	}
-	t := try{retry: true, says: fleet.Broken, speaks: true, result: telemetry.AttemptResult{Outcome: telemetry.AttemptBroken}}
+	t.result.Outcome = telemetry.AttemptBroken
 	t.failure = upstreamError("worker_unreachable", "the connection to the worker broke before it answered", http.StatusBadGateway)
 	if http1.Malformed(err) {
 		t.failure = upstreamError("worker_unreadable", "the worker's answer cannot be read: "+strings.TrimPrefix(err.Error(), "http1: "), http.StatusBadGateway)
@@ -186,5 +190,4 @@ func (x *exchange) unanswered(ctx context.Context, err error) try {
 			t.failure = upstreamError("timeout_connect", "no connection to the worker could be made within timeouts.connect", http.StatusGatewayTimeout)
 		}
 	}
-	return t
 }

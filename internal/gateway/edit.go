@@ -34,7 +34,7 @@ func edited(text string, edits ...edit) []string {
 // pieces is the body as one worker gets it: as the client sent it, but for the
 // name of the model if this worker has another one for it, and for the question
 // for usage.
-func (x *exchange) pieces(m fleet.Member) []string {
+func (x *exchange) pieces(m *fleet.Member) []string {
 	if x.body == "" {
 		return nil // it was let go
 	}

@@ -28,7 +28,7 @@ const (
 )
 
 // relay passes a worker's answer on, byte for byte and as it comes.
-func (x *exchange) relay(ctx context.Context, s *sending, a *pool.Assignment, resp *upstream.Response) try {
+func (x *exchange) relay(ctx context.Context, s *sending, a *pool.Assignment, resp *upstream.Response, t *try) {
 	defer resp.Body.Close()
 	x.drop()
 	p := passage{x: x, assignment: a, watch: &s.watch, sent: s.sentAt()}
@@ -53,7 +53,7 @@ func (x *exchange) relay(ctx context.Context, s *sending, a *pool.Assignment, re
 	}
 	err := p.copy(resp.Body)
 	x.telemetry.Metrics.Overhead(telemetry.StageRelay, p.busy)
-	return x.judge(ctx, &p, resp.StatusCode, err)
+	x.judge(ctx, &p, resp.StatusCode, err, t)
 }
 
 // head writes the status and the header fields of a worker's answer.
@@ -70,7 +70,7 @@ func (x *exchange) head(resp *upstream.Response, worker string, r router.Receipt
 }
 
 // relayHeld passes an error answer on after all other workers failed too.
-func (x *exchange) relayHeld(t try, r router.Receipt) {
+func (x *exchange) relayHeld(t *try, r router.Receipt) {
 	x.drop()
 	if x.failure = t.failure; t.refused {
 		x.outcome, x.failure = router.Completed, nil
@@ -253,8 +253,8 @@ func (p *passage) look() {
 }
 
 // judge says how the answer ended, and tells a client whose stream broke.
-func (x *exchange) judge(ctx context.Context, p *passage, status int, err error) try {
-	t := try{outcome: router.Completed, result: telemetry.AttemptResult{Status: status, Outcome: telemetry.AttemptOK}}
+func (x *exchange) judge(ctx context.Context, p *passage, status int, err error, t *try) {
+	t.outcome, t.result.Status, t.result.Outcome = router.Completed, status, telemetry.AttemptOK
 	p.describe(&t.result)
 	t.usage = t.result.Usage
 	x.usage, x.counted = t.usage, t.result.HasUsage
@@ -270,7 +270,7 @@ func (x *exchange) judge(ctx context.Context, p *passage, status int, err error)
 		t.failure, t.outcome, t.refused = x.failure, router.Failed, p.events.blamed
 		t.result.Outcome, t.says, t.speaks = telemetry.AttemptBroken, fleet.Broken, !p.events.blamed
 	case p.events.done || whole: // whatever came behind the end
-		x.byStatus(&t, status)
+		x.byStatus(t, status)
 	case p.clientGone || errors.Is(cause, context.Canceled):
 		t.outcome, t.speaks = router.Cancelled, false
 		t.result.Outcome, t.result.ErrorType = telemetry.AttemptCancelled, "cancelled"
@@ -293,7 +293,6 @@ func (x *exchange) judge(ctx context.Context, p *passage, status int, err error)
 			x.inference().Generated(p.last.Sub(p.first), t.usage.OutputTokens)
 		}
 	}
-	return t
 }
 
 // byStatus says what a whole answer with an error status means.

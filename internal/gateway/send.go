@@ -22,7 +22,7 @@ import (
 // sending is a request on its way to a worker.
 type sending struct {
 	x      *exchange
-	member fleet.Member
+	member *fleet.Member
 	header http1.Header
 	watch  watch
 

@@ -184,8 +184,8 @@ func (x *exchange) attend(ctx context.Context, a *pool.Assignment) {
 	for {
 		x.worker, x.strategy = a.Worker().ID, a.Receipt().Strategy
 		x.attempts++
-		t := x.try(ctx, a)
-		if !t.retry {
+		var t try
+		if x.try(ctx, a, &t); !t.retry {
 			x.outcome, end = t.outcome, t.ending()
 			return
 		}
@@ -196,14 +196,14 @@ func (x *exchange) attend(ctx context.Context, a *pool.Assignment) {
 			if t.refused {
 				end = t.ending()
 			}
-			x.lastAnswer(ctx, a, t, &pool.Refused{})
+			x.lastAnswer(ctx, a, &t, &pool.Refused{})
 			return
 		}
 		assigned = false
 		err := a.Retry(ctx)
 		if err != nil {
 			unused()
-			x.lastAnswer(ctx, a, t, err)
+			x.lastAnswer(ctx, a, &t, err)
 			return
 		}
 		assigned = true
@@ -213,7 +213,7 @@ func (x *exchange) attend(ctx context.Context, a *pool.Assignment) {
 
 // lastAnswer gives the client what the last worker said when there is no other
 // worker to try: its own error answer, or ours about it.
-func (x *exchange) lastAnswer(ctx context.Context, a *pool.Assignment, t try, err error) {
+func (x *exchange) lastAnswer(ctx context.Context, a *pool.Assignment, t *try, err error) {
 	defer t.discard()
 	var refused *pool.Refused
 	switch {

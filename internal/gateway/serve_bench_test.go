@@ -59,7 +59,7 @@ type thrown struct {
 func (a *thrown) Header() *http1.Header            { return &a.header }
 func (a *thrown) WriteHeader(status int)           { a.status = status }
 func (a *thrown) Write(b []byte) (int, error)      { a.bytes += len(b); return len(b), nil }
-func (a *thrown) Flush() error                { return nil }
+func (a *thrown) Flush() error                     { return nil }
 func (a *thrown) SetReadDeadline(time.Time) error  { return nil }
 func (a *thrown) SetWriteDeadline(time.Time) error { return nil }
 

@@ -17,65 +17,62 @@ func (r *Refused) Error() string { return r.Code.String() + ": " + r.Reason }
 // Assignment is a request with the worker it got. It must be ended by Finish,
 // unless Retry returned an error. It is for one goroutine.
 type Assignment struct {
-	pool *Pool
-	step router.Step
-	echo *echo
+	pool    *Pool
+	ticket  router.Ticket
+	worker  router.WorkerRef
+	rank    int
+	receipt router.Receipt
+	echo    *echo
 }
 
 // Worker returns the worker to send the request to.
-func (a *Assignment) Worker() router.WorkerRef { return a.step.Worker }
+func (a *Assignment) Worker() router.WorkerRef { return a.worker }
 
 // Rank returns the data-parallel rank + 1 to ask for, 0 for any.
-func (a *Assignment) Rank() int { return a.step.Rank }
+func (a *Assignment) Rank() int { return a.rank }
 
 // Receipt says why this worker.
-func (a *Assignment) Receipt() router.Receipt { return a.step.Receipt }
+func (a *Assignment) Receipt() router.Receipt { return a.receipt }
 
 // Acquire finds a worker for the request, asking strategies and waiting in the
 // queue as needed. It fails with *Refused, or with the context's error when
 // the client goes away.
 func (p *Pool) Acquire(ctx context.Context, r router.Request) (*Assignment, error) {
-	a, err := p.follow(ctx, func(c *router.Core, now router.Time) router.Step { return c.Arrive(now, r) })
-	if err == nil {
-		a.echo = p.cfg.audience.see(p.name, r, a.Worker().ID)
+	a := &Assignment{pool: p}
+	if err := a.follow(ctx, func(c *router.Core, now router.Time) router.Step { return c.Arrive(now, r) }); err != nil {
+		return nil, err
 	}
-	return a, err
+	a.echo = p.cfg.audience.see(p.name, r, a.worker.ID)
+	return a, nil
 }
 
 // Retry gives up the worker before any byte of its answer was used, and finds
 // another one. With an error the request's life has ended.
 func (a *Assignment) Retry(ctx context.Context) error {
 	p := a.pool
-	next, err := p.follow(ctx, func(c *router.Core, now router.Time) router.Step {
-		p.left(a.step.Worker.ID)
-		return c.Retry(now, a.step.Ticket)
+	err := a.follow(ctx, func(c *router.Core, now router.Time) router.Step {
+		p.left(a.worker.ID)
+		return c.Retry(now, a.ticket)
 	})
 	if err != nil {
 		a.echo.end(router.Ending{Outcome: router.Failed})
 		return err
 	}
 	p.cfg.Telemetry.Metrics.Retried()
-	a.step = next.step
 	return nil
 }
 
 // Pause reports that the worker refused the request because it has too much to do, and
 // for how long it asks to be left alone, 0 if it does not say. Retry or Finish follows.
 func (a *Assignment) Pause(asked time.Duration) {
-	a.pool.with(func(c *router.Core, now router.Time) router.Step {
-		c.Pause(now, a.step.Ticket, asked)
-		return router.Step{}
-	})
-	a.pool.cfg.Telemetry.Metrics.Worker(a.step.Worker.ID).Paused()
+	a.pool.do(func(c *router.Core, now router.Time) { c.Pause(now, a.ticket, asked) })
+	a.pool.cfg.Telemetry.Metrics.Worker(a.worker.ID).Paused()
 }
 
 // FirstToken reports that the worker's first token came.
 func (a *Assignment) FirstToken() {
 	a.echo.firstToken()
-	a.pool.with(func(c *router.Core, now router.Time) router.Step {
-		c.FirstToken(now, a.step.Ticket)
-		return router.Step{}
-	})
+	a.pool.do(func(c *router.Core, now router.Time) { c.FirstToken(now, a.ticket) })
 }
 
 // Finish ends the request's life. promptBytes is the length of the prompt's
@@ -83,10 +80,9 @@ func (a *Assignment) FirstToken() {
 // a byte makes.
 func (a *Assignment) Finish(e router.Ending, promptBytes int) {
 	a.echo.end(e)
-	a.pool.with(func(c *router.Core, now router.Time) router.Step {
-		a.pool.left(a.step.Worker.ID)
-		c.Finish(now, a.step.Ticket, e)
-		return router.Step{}
+	a.pool.do(func(c *router.Core, now router.Time) {
+		a.pool.left(a.worker.ID)
+		c.Finish(now, a.ticket, e)
 	})
 	if e.Outcome == router.Completed {
 		a.pool.bytes.learn(e.Usage.PromptTokens, promptBytes)
@@ -101,22 +97,24 @@ func (p *Pool) left(worker string) {
 }
 
 // follow performs steps until a worker is found, under one decision span.
-func (p *Pool) follow(ctx context.Context, begin func(c *router.Core, now router.Time) router.Step) (*Assignment, error) {
+func (a *Assignment) follow(ctx context.Context, begin func(c *router.Core, now router.Time) router.Step) error {
+	p := a.pool
 	ctx, span := p.cfg.Telemetry.StartDecision(ctx)
 	w := walk{pool: p, span: span}
 	start := time.Now()
-	s := p.with(begin)
+	var s router.Step
+	p.step(&s, begin)
 	for {
 		switch s.Kind {
 		case router.DoAsk:
-			s = w.ask(ctx, s)
+			w.ask(ctx, &s)
 			continue
 		case router.DoFetch:
-			s = p.fetch(ctx, s)
+			p.fetch(ctx, &s)
 			continue
 		case router.DoWait:
 			waits := time.Now()
-			s = p.wait(ctx, s)
+			p.wait(ctx, &s)
 			w.waited += time.Since(waits)
 			continue
 		}
@@ -129,29 +127,31 @@ func (p *Pool) follow(ctx context.Context, begin func(c *router.Core, now router
 	}
 	switch s.Kind {
 	case router.DoDispatch:
-		w.decided(s)
-		return &Assignment{pool: p, step: s}, nil
+		w.decided(&s)
+		a.ticket, a.worker, a.rank, a.receipt = s.Ticket, s.Worker, s.Rank, s.Receipt
+		return nil
 	case router.DoRefuse:
 		span.End(telemetry.DecisionResult{Verdict: "refuse", Reason: s.Refusal.Code.String()})
 		m.Refused(s.Refusal.Code)
-		return nil, &Refused{s.Refusal}
+		return &Refused{s.Refusal}
 	default: // the life has ended without a step: its client left, or it expired
 		span.End(telemetry.DecisionResult{Verdict: "cancelled"})
 		if err := context.Cause(ctx); err != nil {
-			return nil, err
+			return err
 		}
-		return nil, &Refused{router.Refusal{Code: router.NoWorker, Reason: "the request's life expired while it waited"}}
+		return &Refused{router.Refusal{Code: router.NoWorker, Reason: "the request's life expired while it waited"}}
 	}
 }
 
 // fetch reads shared facts within the step's deadline. Without an answer the
 // request goes on without them.
-func (p *Pool) fetch(ctx context.Context, s router.Step) router.Step {
+func (p *Pool) fetch(ctx context.Context, s *router.Step) {
 	limit, cancel := context.WithTimeout(ctx, p.cfg.Core.FetchDeadline)
 	defer cancel()
 	facts, err := p.cfg.Store.Facts(limit, p.name, s.Facts)
 	if ctx.Err() != nil {
-		return p.abandon(s)
+		p.abandon(s)
+		return
 	}
 	result := "hit"
 	switch {
@@ -163,66 +163,63 @@ func (p *Pool) fetch(ctx context.Context, s router.Step) router.Step {
 		result = "miss"
 	}
 	p.cfg.Telemetry.Metrics.State.HoldLookup(result)
-	return p.with(func(c *router.Core, now router.Time) router.Step { return c.Fetched(now, s.Ticket, facts) })
+	p.step(s, func(c *router.Core, now router.Time) router.Step { return c.Fetched(now, s.Ticket, facts) })
 }
 
 // wait keeps the request in the queue until it is woken, its time is up or its
 // client leaves.
-func (p *Pool) wait(ctx context.Context, s router.Step) router.Step {
+func (p *Pool) wait(ctx context.Context, s *router.Step) {
+	id := s.Ticket.ID
 	p.mu.Lock()
-	ch := p.waiters[s.Ticket.ID]
+	ch := p.waiters[id]
 	p.mu.Unlock()
 	start := time.Now()
 	timer := time.NewTimer(s.Deadline.Sub(p.now()))
 	defer timer.Stop()
-	var next router.Step
 	select {
-	case next = <-ch:
+	case *s = <-ch:
 	case <-timer.C:
-		next = p.with(func(c *router.Core, now router.Time) router.Step { return c.Timeout(now, s.Ticket) })
-		if next.Kind == router.DoNothing { // woken at the same moment
-			next = p.woken(ch)
+		p.step(s, func(c *router.Core, now router.Time) router.Step { return c.Timeout(now, s.Ticket) })
+		if s.Kind == router.DoNothing { // woken at the same moment
+			p.woken(ch, s)
 		}
 	case <-ctx.Done():
-		next = p.leave(s, ch)
+		p.leave(s, ch)
 	}
-	if next.Kind != router.DoWait {
+	if s.Kind != router.DoWait {
 		p.mu.Lock()
-		delete(p.waiters, s.Ticket.ID)
+		delete(p.waiters, id)
 		p.mu.Unlock()
 		p.depth.Waited(time.Since(start))
 	}
-	return next
 }
 
 // woken takes the step that woke the request, if there is one.
-func (p *Pool) woken(ch chan router.Step) router.Step {
+func (p *Pool) woken(ch chan router.Step, s *router.Step) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return newest(router.Step{}, ch)
+	newest(s, ch)
 }
 
-// newest returns the step that woke a request, or else the one it waits with.
-// The lock is held: what wakes a request does it under the lock.
-func newest(s router.Step, ch chan router.Step) router.Step {
+// newest takes the step that woke a request, if there is one, instead of the one that it
+// waits with. The lock is held: what wakes a request does it under the lock.
+func newest(s *router.Step, ch chan router.Step) {
 	select {
-	case s = <-ch:
+	case *s = <-ch:
 	default:
 	}
-	return s
 }
 
 // abandon ends the life of a request whose client has left.
-func (p *Pool) abandon(s router.Step) router.Step { return p.leave(s, nil) }
+func (p *Pool) abandon(s *router.Step) { p.leave(s, nil) }
 
 // leave is abandon for a request in the queue, which may be woken at any moment.
-func (p *Pool) leave(s router.Step, ch chan router.Step) router.Step {
-	return p.with(func(c *router.Core, now router.Time) router.Step {
-		s := newest(s, ch)
-		if s.Kind == router.DoDispatch {
+func (p *Pool) leave(s *router.Step, ch chan router.Step) {
+	p.do(func(c *router.Core, now router.Time) {
+		if newest(s, ch); s.Kind == router.DoDispatch {
 			p.left(s.Worker.ID)
 		}
 		c.Finish(now, s.Ticket, router.Ending{Outcome: router.Cancelled})
-		return router.Step{}
 	})
+	*s = router.Step{}
 }

@@ -22,9 +22,8 @@ func (p *Pool) SetFleet(members []router.Member) error {
 		}
 	}
 	var err error
-	p.with(func(c *router.Core, now router.Time) router.Step {
+	p.do(func(c *router.Core, now router.Time) {
 		err = c.SetFleet(now, members)
-		return router.Step{}
 	})
 	p.replan()
 	return err
@@ -126,16 +125,15 @@ func (p *Pool) inFlight() map[router.WorkerRef]int {
 // Carry tells the pool what its workers carry from other pools, in place of what
 // it was told before; workers that it does not have are ignored.
 func (p *Pool) Carry(loads []router.WorkerLoad) {
-	p.with(func(c *router.Core, now router.Time) router.Step {
+	p.do(func(c *router.Core, now router.Time) {
 		if p.carried = nil; len(loads) == 0 {
 			c.DropPeer(otherPools)
-			return router.Step{}
+			return
 		}
 		p.carried = make(map[string]router.WorkerLoad, len(loads))
 		for _, l := range loads {
 			p.carried[l.ID] = l
 		}
 		c.Import(now, otherPools, router.Snapshot{Loads: loads})
-		return router.Step{}
 	})
 }

@@ -31,12 +31,11 @@ func (p *Pool) tick() {
 		case <-p.nudge:
 		case <-ticker.C:
 		}
-		p.with(func(c *router.Core, now router.Time) router.Step {
+		p.do(func(c *router.Core, now router.Time) {
 			if expired := c.Tick(now); expired > 0 {
 				p.log.Warn("requests whose ending was never reported were released", "count", expired)
 			}
 			p.measure(c.Dropped())
-			return router.Step{}
 		})
 		p.plan()
 		p.observe(observers)

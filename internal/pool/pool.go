@@ -165,21 +165,28 @@ func (p *Pool) now() router.Time {
 	return router.Time(p.began.UnixNano()).Add(time.Since(p.began))
 }
 
-// with calls the core under the lock, then hands out what the call set free:
-// steps for waiting requests, facts to be written.
-func (p *Pool) with(f func(c *router.Core, now router.Time) router.Step) router.Step {
+// do calls the core under the lock, then hands out what the call set free: steps for
+// waiting requests, facts to be written.
+func (p *Pool) do(f func(c *router.Core, now router.Time)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
-	s := f(p.core, now)
-	switch {
-	case s.Kind == router.DoDispatch:
-		p.sent[s.Worker.ID]++
-	case s.Kind == router.DoWait && p.waiters[s.Ticket.ID] == nil:
-		p.waiters[s.Ticket.ID] = make(chan router.Step, 1)
-	}
+	f(p.core, now)
 	p.release(now)
-	return s
+}
+
+// step is do for a call that says what a request is to do next, which comes into s. A
+// step is large: it is copied as rarely as can be.
+func (p *Pool) step(s *router.Step, f func(c *router.Core, now router.Time) router.Step) {
+	p.do(func(c *router.Core, now router.Time) {
+		*s = f(c, now)
+		switch {
+		case s.Kind == router.DoDispatch:
+			p.sent[s.Worker.ID]++
+		case s.Kind == router.DoWait && p.waiters[s.Ticket.ID] == nil:
+			p.waiters[s.Ticket.ID] = make(chan router.Step, 1)
+		}
+	})
 }
 
 // release wakes requests that can go on. The lock is held.

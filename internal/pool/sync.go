@@ -106,20 +106,18 @@ func (p *Pool) hear(ctx context.Context) error {
 			continue
 		}
 		read[peer.Gateway] = true
-		p.with(func(c *router.Core, now router.Time) router.Step {
+		p.do(func(c *router.Core, now router.Time) {
 			c.Import(now.Add(-peer.Age), peer.Gateway, s)
-			return router.Step{}
 		})
 		m.Seen(peer.Gateway, time.Now().Add(-peer.Age))
 	}
-	p.with(func(c *router.Core, _ router.Time) router.Step {
+	p.do(func(c *router.Core, _ router.Time) {
 		for name := range p.heard {
 			if !read[name] {
 				c.DropPeer(name)
 				m.Gone(name)
 			}
 		}
-		return router.Step{}
 	})
 	p.heard = read
 	m.SetPeers(len(read))

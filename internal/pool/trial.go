@@ -28,9 +28,8 @@ func (p *Pool) warm(live *Pool) {
 	export := live.core.Export(live.now(), rateFloor)
 	live.mu.Unlock()
 	snapshot := export()
-	p.with(func(c *router.Core, now router.Time) router.Step {
+	p.do(func(c *router.Core, now router.Time) {
 		c.Import(now, warmed, snapshot)
-		return router.Step{}
 	})
 	for _, in := range live.Plans() {
 		i := p.link(in.Strategy)

@@ -26,14 +26,15 @@ type miss struct {
 }
 
 // ask calls a strategy's Route within the step's deadline.
-func (w *walk) ask(ctx context.Context, s router.Step) router.Step {
+func (w *walk) ask(ctx context.Context, s *router.Step) {
 	p := w.pool
 	start := time.Now()
 	asked, cancel := context.WithTimeout(ctx, s.Deadline.Sub(s.Input.Now))
 	defer cancel()
 	d, err := p.chain[s.Link].Strategy.RouteContext(asked, s.Input, plugin.TraceContext(w.span.Ref()))
 	if ctx.Err() != nil {
-		return p.abandon(s)
+		p.abandon(s)
+		return
 	}
 	outcome := why(err, asked)
 	if err == nil {
@@ -48,7 +49,7 @@ func (w *walk) ask(ctx context.Context, s router.Step) router.Step {
 		p.picks[s.Link].DeadlineExceeded()
 	}
 	p.picks[s.Link].Picked(time.Since(start), outcome)
-	return p.with(func(c *router.Core, now router.Time) router.Step { return c.Answer(now, s.Ticket, d, err == nil) })
+	p.step(s, func(c *router.Core, now router.Time) router.Step { return c.Answer(now, s.Ticket, d, err == nil) })
 }
 
 // why is the word for an answer that did not come.
@@ -65,8 +66,8 @@ func why(err error, asked context.Context) string {
 }
 
 // decided records who chose a worker, and who should have.
-func (w *walk) decided(s router.Step) {
-	p, r := w.pool, s.Receipt
+func (w *walk) decided(s *router.Step) {
+	p, r := w.pool, &s.Receipt
 	d := telemetry.DecisionResult{
 		Verdict: "route", Strategy: r.Strategy, Reason: r.Reason, PlanVersion: r.Plan,
 		Candidates: r.Candidates, Worker: s.Worker.ID, Fallback: r.Fallback,
