@@ -20,8 +20,9 @@ import (
 
 const canary = "sk-canary-81c2"
 
-// TestKeys: each worker gets its own key and headers and no other's, redirects
-// are not followed, and no key shows in a log, a status or a printed value.
+// TestKeys: each worker gets its own key and headers and no other's, nor a
+// client's beside them, redirects are not followed, and no key shows in a log, a
+// status or a printed value.
 func TestKeys(t *testing.T) {
 	a, b, evil := vllm("llama"), vllm("llama"), vllm("llama")
 	b.status[healthPath], b.location = http.StatusFound, "http://evil/health"
@@ -51,7 +52,7 @@ func TestKeys(t *testing.T) {
 			s.mu.Unlock()
 		}
 		members := f.Snapshot().Pools()["llama"]
-		h := http1.Header{{Name: "Authorization", Value: "Bearer client"}}
+		h := http1.Header{{Name: "Authorization", Value: "Bearer client"}, {Name: "X-Team", Value: "client"}}
 		members[0].Decorate(&h)
 		expect(t, "a member's fields", fmt.Sprint(h), "[{Authorization Bearer "+canary+"-a} {X-Team search}]")
 		shown := fmt.Sprintf("%+v %#v %+v %#v %+v %v", members, members, f.Workers(), sa, sa, log.String())

@@ -253,7 +253,7 @@ func TestBodyIsDroppedWithTheHead(t *testing.T) {
 	}
 }
 
-// Encoded bodies are refused, however the encoding is written.
+// Encoded bodies are refused, however the encoding is written; none, or identity, is none.
 func TestEncodedBodiesAreRefused(t *testing.T) {
 	f := newFake(t, answerJSON)
 	w := newWorld(t, nil, f)
@@ -276,7 +276,9 @@ func TestEncodedBodiesAreRefused(t *testing.T) {
 			t.Errorf("%q: %s", encodings, resp.Status)
 		}
 	}
-	if resp, text := w.post("/v1/chat/completions", hello, "Content-Encoding", "identity"); resp.StatusCode != http.StatusOK {
-		t.Errorf("identity: %s %s", resp.Status, text)
+	for _, none := range []string{"", "identity", "Identity", "IDENTITY"} {
+		if resp, text := w.post("/v1/chat/completions", hello, "Content-Encoding", none); resp.StatusCode != http.StatusOK {
+			t.Errorf("%q: %s %s", none, resp.Status, text)
+		}
 	}
 }

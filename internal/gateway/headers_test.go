@@ -99,14 +99,16 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-// Header fields beyond the limit are refused in the API's own form.
+// Header fields beyond the limit, with the target, are refused in the API's own form.
 func TestHeadersThatAreTooLarge(t *testing.T) {
 	f := newFake(t, answerJSON)
 	w := newWorld(t, func(c *config.Config) { c.Limits.HeaderBytes = 8 << 10 }, f)
 	for _, path := range []string{"/v1/chat/completions", "/v1/models", "/nothing"} {
-		resp, text := w.post(path, hello, "X-Long", strings.Repeat("x", 9<<10))
-		if resp.StatusCode != http.StatusRequestHeaderFieldsTooLarge || !strings.Contains(text, `"code":"headers_too_large"`) || !strings.Contains(text, "limits.header_bytes") {
-			t.Errorf("%s: %s %s", path, resp.Status, text)
+		for _, c := range []struct{ query, field int }{{0, 9 << 10}, {9 << 10, 0}, {5 << 10, 5 << 10}} {
+			resp, text := w.post(path+"?"+strings.Repeat("x", c.query), hello, "X-Long", strings.Repeat("x", c.field))
+			if resp.StatusCode != http.StatusRequestHeaderFieldsTooLarge || !strings.Contains(text, `"code":"headers_too_large"`) || !strings.Contains(text, "limits.header_bytes") {
+				t.Errorf("%s, %v: %s %s", path, c, resp.Status, text)
+			}
 		}
 	}
 	if resp, text := w.post("/v1/chat/completions", hello, "X-Long", strings.Repeat("x", 6<<10)); resp.StatusCode != http.StatusOK {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -64,6 +65,23 @@ func TestAllWorkersPause(t *testing.T) {
 	}
 	if n := w.metric("gatewayd_refusals_total", `"workers_pause"`); n != 1 {
 		t.Errorf("the metrics tell of %v refusals", n)
+	}
+	w.idle()
+}
+
+// The client is told that also by the answer of a worker that does not say it itself.
+func TestPauseIsToldForOthers(t *testing.T) {
+	var asked atomic.Int64
+	answer := func(w http.ResponseWriter, _ *http.Request, _ []byte) {
+		if asked.Add(1) == 1 {
+			w.Header().Set("Retry-After", "31")
+		}
+		http.Error(w, "too much", http.StatusTooManyRequests)
+	}
+	w := newWorld(t, nil, newFake(t, answer), newFake(t, answer))
+	resp, text := w.post("/v1/completions", `{"model":"m","prompt":"p"}`)
+	if after := resp.Header["Retry-After"]; resp.StatusCode != http.StatusTooManyRequests || len(after) != 1 || after[0] != "31" || text != "too much\n" || asked.Load() != 2 {
+		t.Errorf("%s %v %s after %d calls", resp.Status, resp.Header, text, asked.Load())
 	}
 	w.idle()
 }

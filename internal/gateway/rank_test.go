@@ -58,8 +58,11 @@ func TestRankReachesTheWorker(t *testing.T) {
 		}
 		w.gateway.pools = one{p}
 		resp, text := w.post("/v1/chat/completions", hello, "X-Data-Parallel-Rank", "7")
-		if got := f.seen()[0].header.Get("X-Data-Parallel-Rank"); got != c.want || resp.Header.Get("X-Gatewayd-Strategy") != "ranks" {
+		if got := f.seen()[0].header.Get("X-Data-Parallel-Rank"); got != c.want {
 			t.Errorf("rank %d of %q: the worker is asked for %q (%s %s)", c.rank, c.own, got, resp.Status, text)
+		}
+		if s, r := resp.Header.Get("X-Gatewayd-Strategy"), resp.Header.Get("X-Gatewayd-Reason"); s != "ranks" || r != "route" {
+			t.Errorf("the client is told of strategy %q and reason %q", s, r)
 		}
 	}
 }

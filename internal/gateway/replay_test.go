@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"crypto/x509"
 	"fmt"
 	"io"
 	"net"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"gatewayd/internal/config"
+	"gatewayd/internal/upstream"
 )
 
 // A request that its first worker does not take reaches the second one whole, of
@@ -64,4 +66,46 @@ func newRude(t *testing.T, refuse func(c net.Conn, r *http.Request)) *fake {
 	f := newRaw(t, func(net.Conn, *http.Request, []byte) bool { return false })
 	f.early = refuse
 	return f
+}
+
+// twice is a transport that loses a request midway and sends it again, as net/http's does
+// by itself.
+type twice struct{ next http.RoundTripper }
+
+func (d twice) RoundTrip(r *http.Request) (*http.Response, error) {
+	if _, err := io.CopyN(io.Discard, r.Body, r.ContentLength/2); err != nil {
+		return nil, err
+	}
+	if err := r.Body.Close(); err != nil {
+		return nil, err
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return nil, err
+	}
+	r = r.Clone(r.Context())
+	r.Body = body
+	return d.next.RoundTrip(r)
+}
+
+// A body that the transport beneath sends again is whole, also one that is not as the
+// client has sent it.
+func TestBodiesAreReplayedBeneath(t *testing.T) {
+	f := unstarted(answerJSON)
+	f.StartTLS()
+	t.Cleanup(f.Close)
+	w := newWorld(t, func(c *config.Config) {
+		c.TLS.WorkerCAs = x509.NewCertPool()
+		c.TLS.WorkerCAs.AddCert(f.Certificate())
+		c.Workers[0].Names = map[string]string{"m": "own"}
+	}, f)
+	w.gateway.transport = upstream.New(upstream.Options{Next: twice{w.gateway.fresh}})
+	if resp, text := w.post("/v1/chat/completions", hello); resp.StatusCode != http.StatusOK {
+		t.Errorf("%s %s", resp.Status, text)
+	}
+	seen := f.seen()
+	if want := strings.Replace(hello, `"m"`, `"own"`, 1); len(seen) != 1 || string(seen[0].body) != want {
+		t.Errorf("the worker got %q, want %s", seen, want)
+	}
+	w.idle()
 }

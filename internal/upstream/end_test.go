@@ -160,12 +160,27 @@ func open(c *conn) bool {
 	return !errors.Is(err, io.ErrClosedPipe)
 }
 
-// TestRefused holds that a worker that cannot be reached is an error of dialling.
+// closes is a body that knows whether it was closed.
+type closes struct {
+	io.Reader
+	closed bool
+}
+
+func (c *closes) Close() error {
+	c.closed = true
+	return nil
+}
+
+// TestRefused holds that a worker that cannot be reached is an error of dialling, and
+// that the body is closed then, too.
 func TestRefused(t *testing.T) {
 	refused := errors.New("refused")
 	w := newWorker(t, says(ok))
 	w.o.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, refused }
-	if _, _, err := w.ask(t, "question"); err != refused {
-		t.Errorf("%v, want the dialler's error", err)
+	r := w.request(t, "question")
+	body := &closes{Reader: r.Body}
+	r.Body = body
+	if _, err := w.do(t, r); err != refused || !body.closed {
+		t.Errorf("%v, want the dialler's error; the body is closed: %v", err, body.closed)
 	}
 }
