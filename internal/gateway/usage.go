@@ -107,7 +107,9 @@ func tokens(text string) (router.Usage, bool) {
 	}
 	if isNumber(read) {
 		out.CachedTokens = count(read)
-		out.PromptTokens += out.CachedTokens + count(created)
+	}
+	if said == other { // those of chat have them within
+		out.PromptTokens += count(read) + count(created)
 	}
 	return out, true
 }
