@@ -8,22 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
-
 	"gatewayd/internal/config"
 	"gatewayd/internal/fleet"
-	"gatewayd/internal/telemetry"
 	"gatewayd/internal/telemetry/otlptest"
 )
 
 // Every ending has exactly one finished SERVER span with its status and worker,
 // is counted once, and leaves nothing in flight.
 func TestEveryEndingHasOneSpan(t *testing.T) {
-	receiver := otlptest.Start(t)
-	tele, err := telemetry.Setup(t.Context(), telemetry.Options{Getenv: otlptest.Getenv(receiver.Env()), Logger: hclog.NewNullLogger()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	receiver, tele := traced(t)
 	arrived := make(chan struct{}, 1)
 	stay := make(chan struct{})
 	f := newFake(t, func(w http.ResponseWriter, r *http.Request, b []byte) {

@@ -15,14 +15,21 @@ import (
 	"gatewayd/internal/telemetry/otlptest"
 )
 
-// The span of a request says what its client speaks.
-func TestSpansTellTheProtocol(t *testing.T) {
+// traced returns a receiver of spans, and telemetry that sends it those of all requests.
+func traced(t *testing.T) (*otlptest.Receiver, *telemetry.Telemetry) {
+	t.Helper()
 	receiver := otlptest.Start(t)
 	tele, err := telemetry.Setup(t.Context(), telemetry.Options{Getenv: otlptest.Getenv(receiver.Env()), Logger: hclog.NewNullLogger()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { tele.Shutdown(context.Background()) })
+	t.Cleanup(func() { _ = tele.Shutdown(context.Background()) }) // most often once more
+	return receiver, tele
+}
+
+// The span of a request says what its client speaks.
+func TestSpansTellTheProtocol(t *testing.T) {
+	receiver, tele := traced(t)
 	wants := map[string][2]any{}
 	for _, p := range protocols {
 		var cas *x509.CertPool

@@ -79,8 +79,7 @@ func (b *Body) trailer() error {
 		return err
 	case strings.Count(head, "\n") != strings.Count(head, "\r\n"):
 		return ErrField
-	}
-	if head == "\r\n" {
+	case head == "\r\n":
 		return io.EOF
 	}
 	var thrown Header

@@ -28,9 +28,7 @@ func (p *Pool) warm(live *Pool) {
 	export := live.core.Export(live.now(), rateFloor)
 	live.mu.Unlock()
 	snapshot := export()
-	p.do(func(c *router.Core, now router.Time) {
-		c.Import(now, warmed, snapshot)
-	})
+	p.do(func(c *router.Core, now router.Time) { c.Import(now, warmed, snapshot) })
 	for _, in := range live.Plans() {
 		i := p.link(in.Strategy)
 		if i == len(p.chain) || !p.known[i].info.Load().Plans {
