@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -132,7 +133,10 @@ func report(out io.Writer, contenders []*contender, all []samples) error {
 
 // digits returns how many digits behind the point a figure deserves.
 func digits(v float64) int {
-	if v < 100 && v > -100 {
+	switch v = math.Abs(v); {
+	case v > 0 && v < 1:
+		return 3
+	case v < 100:
 		return 1
 	}
 	return 0
