@@ -46,7 +46,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{[]string{"sing"}, exitUsage, `no command "sing"`},
 		{[]string{"--loud"}, exitUsage, "loud"},
 		{[]string{"help", "sing"}, exitUsage, "sing"},
-		{[]string{"serve"}, exitUsage, "no worker is given"},
+		{[]string{"serve"}, exitUsage, "there is no worker\n  hint: add --worker URL"},
 		{[]string{"serve", "--loud"}, exitUsage, "gatewayd serve --help"},
 		{serve("now"), exitUsage, `takes no arguments, got "now"`},
 		{[]string{"serve", "--worker", "ftp://h"}, exitUsage, "http:// or https://"},

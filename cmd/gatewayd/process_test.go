@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -115,10 +116,33 @@ type running struct {
 	ended      chan error
 }
 
-// startGateway runs `gatewayd serve` with the arguments and waits until it is ready.
+// unhurried is configuration for machines under load: strategies that are slow to
+// start or to decide are waited for, so that a time limit tells of a hang only.
+const unhurried = "plugins: {start_timeout: 1m, decision_timeout: 10s}\n"
+
+// startGateway runs `gatewayd serve` as serving does and waits until it is ready.
 func startGateway(t *testing.T, env map[string]string, args ...string) *running {
 	t.Helper()
+	g := serving(t, env, args...)
+	until(t, "readiness", func() bool {
+		resp, err := http.Get("http://" + g.api + "/readyz")
+		if err != nil {
+			return false
+		}
+		resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
+	return g
+}
+
+// serving runs `gatewayd serve` with the arguments, unhurried unless they name a
+// configuration, and waits until it serves.
+func serving(t *testing.T, env map[string]string, args ...string) *running {
+	t.Helper()
 	g := &running{t: t, ended: make(chan error, 1)}
+	if !slices.Contains(args, "--config") {
+		args = append(args, "--config", write(t, unhurried))
+	}
 	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json", "--log-level", "debug"}, args...)
 	g.cmd = exec.Command(os.Args[0], args...)
 	g.cmd.Env = append(os.Environ(), "GATEWAYD_TEST_RUN=1")
@@ -132,8 +156,8 @@ func startGateway(t *testing.T, env map[string]string, args ...string) *running 
 	if err := g.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	serving := make(chan struct{})
-	go g.read(stderr, serving)
+	begun := make(chan struct{})
+	go g.read(stderr, begun)
 	t.Cleanup(func() {
 		g.cmd.Process.Kill()
 		<-g.ended
@@ -142,27 +166,19 @@ func startGateway(t *testing.T, env map[string]string, args ...string) *running 
 		}
 	})
 	select {
-	case <-serving:
+	case <-begun:
 	case <-patience(t).Done():
 		t.Fatal("the gateway did not start to serve")
 	}
 	if g.api == "" {
 		t.Fatalf("the gateway ended at its start:\n%s", g.logged())
 	}
-	until(t, "readiness", func() bool {
-		resp, err := http.Get("http://" + g.api + "/readyz")
-		if err != nil {
-			return false
-		}
-		resp.Body.Close()
-		return resp.StatusCode == http.StatusOK
-	})
 	return g
 }
 
 // read keeps the log and finds the addresses in it.
-func (g *running) read(stderr io.Reader, serving chan struct{}) {
-	once := sync.OnceFunc(func() { close(serving) })
+func (g *running) read(stderr io.Reader, begun chan struct{}) {
+	once := sync.OnceFunc(func() { close(begun) })
 	lines := bufio.NewScanner(stderr)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -193,7 +209,19 @@ func (g *running) logged() string {
 // get returns the body of an admin page.
 func (g *running) get(path string) string {
 	g.t.Helper()
-	resp, err := http.DefaultClient.Do(adminRequest(g.t, "http://"+g.admin+path))
+	return g.ask(http.MethodGet, path, "")
+}
+
+// ask sends a request to the admin listener, with the token of this test's
+// gateways, and returns the answer's body.
+func (g *running) ask(method, path, body string) string {
+	g.t.Helper()
+	req, err := http.NewRequest(method, "http://"+g.admin+path, strings.NewReader(body))
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+adminToken(g.t))
+	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -205,8 +233,8 @@ func (g *running) get(path string) string {
 	return string(b)
 }
 
-// adminRequest asks for an admin page with the token of this test's gateways.
-func adminRequest(t *testing.T, url string) *http.Request {
+// adminToken is the token of this test's gateways.
+func adminToken(t *testing.T) string {
 	t.Helper()
 	file, err := admin.TokenFile()
 	if err != nil {
@@ -216,12 +244,7 @@ func adminRequest(t *testing.T, url string) *http.Request {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequest(http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+token.Reveal())
-	return r
+	return token.Reveal()
 }
 
 // plan is what /plans says of one plan.

@@ -97,9 +97,6 @@ func settings(c *cli.Context) (config.Config, error) {
 	if c.IsSet("redis") {
 		cfg.State.Redis = config.NewSecret(c.String("redis"))
 	}
-	if len(cfg.Workers) == 0 {
-		return cfg, errors.New("no worker is given\nhint: add --worker URL, or --config FILE with workers; gatewayd demo runs without any")
-	}
 	return cfg, cfg.Validate()
 }
 

@@ -14,10 +14,12 @@ const (
 	maxName       = 128 // bytes of a worker's ID or a namespace
 )
 
-// Validate checks a configuration that was put together in code, and returns
-// an *Error with all its problems, or nil. Load has done so already.
+// Validate checks a configuration that is complete, as one from a file with
+// flags laid over it, and returns an *Error with all its problems, or nil. There
+// must be a worker, or a place where they are found or registered.
 func (c Config) Validate() error {
 	var p problems
+	someWorker(c, &p)
 	check(c, &p)
 	return p.err("")
 }
@@ -26,9 +28,7 @@ func (c Config) Validate() error {
 func check(c Config, p *problems) {
 	ranges(reflect.ValueOf(c), "", p)
 	addresses(c, p)
-	if len(c.Workers) > 0 || len(c.Discovery.Sources) == 0 {
-		workers(c, p)
-	}
+	workers(c, p)
 	sources(c, p)
 	aliases(c, p)
 	c.TLS.check(p)

@@ -13,12 +13,16 @@ var reserved = []string{
 	"Proxy-Authorization", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Traceparent", "Tracestate",
 }
 
+// someWorker notes that there is no worker and that none can come.
+func someWorker(c Config, p *problems) {
+	if len(c.Workers)+len(c.Discovery.Sources)+len(c.Discovery.Register) == 0 {
+		p.at("workers", "there is no worker", "add --worker URL, or workers or discovery to the file of --config; gatewayd demo runs without any")
+	}
+}
+
 // workers checks each worker by itself and against the others.
 func workers(c Config, p *problems) {
-	switch n := len(c.Workers); {
-	case n == 0:
-		p.at("workers", "there is no worker", "name at least one, as workers: [{url: http://127.0.0.1:8000}] or --worker URL")
-	case n > maxWorkers:
+	if len(c.Workers) > maxWorkers {
 		p.at("workers", fmt.Sprintf("there are more than %d workers", maxWorkers), "")
 	}
 	first := map[string]int{}

@@ -128,8 +128,13 @@ func TestDefaultNeedsOnlyAWorker(t *testing.T) {
 	if err := c.Validate(); !errors.As(err, &e) || len(e.Problems) != 1 || e.Problems[0].Path != "workers" {
 		t.Errorf("no workers: %v", err)
 	}
-	c.Workers = []Worker{{URL: "http://127.0.0.1:8000"}}
-	if err := c.Validate(); err != nil {
-		t.Error(err)
+	named, found, registered := c, c, c
+	named.Workers = []Worker{{URL: "http://127.0.0.1:8000"}}
+	found.Discovery.Sources = []Source{{DNS: "llama.internal:8000"}}
+	registered.Discovery.Register = []string{"10.0.0.0/8"}
+	for what, c := range map[string]Config{"named": named, "found": found, "registered": registered} {
+		if err := c.Validate(); err != nil {
+			t.Errorf("a worker that is %s: %v", what, err)
+		}
 	}
 }

@@ -19,7 +19,8 @@ const maxFile = 1 << 20
 // Load reads a YAML configuration over the defaults and checks it. The name
 // stands for the file in errors. Nothing is guessed: an unknown key, a value of
 // the wrong type or out of range, and everything that Validate refuses are
-// problems of one *Error, each with its line and column.
+// problems of one *Error, each with its line and column. Only that no worker is
+// named is left to Validate: flags may name them.
 //
 // Files that the configuration names are not opened: see LoadFile.
 func Load(r io.Reader, name string) (Config, error) {
