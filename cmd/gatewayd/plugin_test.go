@@ -61,7 +61,7 @@ func TestWrongExecutables(t *testing.T) {
 				until(t, "word of it", func() bool { return strings.Contains(g.logged(), "my feet are cold") })
 				return
 			}
-			code, _, served := command(t, "serve", "--worker", "http://127.0.0.1:1", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--plugin", c.path)
+			code, _, served := command(t, "serve", "--worker", "http://127.0.0.1:1", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--config", write(t, unhurried), "--plugin", c.path)
 			if code != exitUsage {
 				t.Errorf("serve ends with code %d, want %d", code, exitUsage)
 			}
@@ -77,7 +77,8 @@ func TestWrongExecutables(t *testing.T) {
 // TestHostilePlugins puts every kind of wrong answer into one chain: each request
 // is served all the same, by the strategy behind them.
 func TestHostilePlugins(t *testing.T) {
-	args := []string{"--worker", emulatedWorker(t), "--worker", emulatedWorker(t)}
+	patient := write(t, "plugins: {start_timeout: 1m}\n") // all of them start, and may answer late
+	args := []string{"--config", patient, "--worker", emulatedWorker(t), "--worker", emulatedWorker(t)}
 	names := make([]string, 0, len(hostileAnswers))
 	for how := range hostileAnswers {
 		if how != "nan-hold" { // names a worker: the request goes there, and the hold is dropped
@@ -90,7 +91,7 @@ func TestHostilePlugins(t *testing.T) {
 	}
 	g := startGateway(t, nil, append(args, "--plugin", "least-busy")...)
 	until(t, "least-busy's plan", func() bool { return g.plan("least-busy").Version > 0 })
-	for i := range 20 {
+	served := func(i int) {
 		resp, body, err := g.chat(fmt.Sprint("session-", i), i%2 == 0)
 		if err != nil || resp.StatusCode != http.StatusOK {
 			t.Fatalf("request %d: %v %v %s", i, err, resp, body)
@@ -99,9 +100,13 @@ func TestHostilePlugins(t *testing.T) {
 			t.Errorf("request %d was decided by %s", i, s)
 		}
 	}
+	for i := range 20 {
+		served(i)
+	}
 	// The two whose stream cannot be understood are ended and started again.
 	for how, says := range map[string]string{"hundred-mb": "larger than max", "garbage": "breaks the protocol"} {
 		until(t, "word of "+how, func() bool {
+			served(0) // one that was too late for the others is asked again
 			for _, line := range strings.Split(g.logged(), "\n") {
 				if strings.Contains(line, how) && strings.Contains(line, says) {
 					return true

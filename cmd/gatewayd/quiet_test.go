@@ -75,7 +75,7 @@ func TestNothingIsGivenAway(t *testing.T) {
 		}
 	}))
 	t.Cleanup(worker.Close)
-	file := write(t, "breaker: {failures: 1000}\nworkers: [{url: '"+worker.URL+"'}]\n")
+	file := write(t, unhurried+"breaker: {failures: 1000}\nworkers: [{url: '"+worker.URL+"'}]\n")
 	g := startGateway(t, receiver.Env(), "--log-level", "trace", "--config", file, "--plugin", askingPlugin(t), "--plugin", "cacheroute", "--plugin", "sticky")
 	chat := func(content string) string {
 		return `{"model":"m","user":"` + canary + `","prompt_cache_key":"` + canary + `","messages":[{"role":"user","content":"` + content + `"}]}`

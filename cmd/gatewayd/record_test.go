@@ -15,7 +15,7 @@ import (
 func TestRecord(t *testing.T) {
 	dir := t.TempDir()
 	path, salt := filepath.Join(dir, "traffic.jsonl"), filepath.Join(dir, "salt")
-	config := write(t, fmt.Sprintf("workers:\n  - url: %s\nstrategies: [sticky]\nrecord: {salt_file: %s}\n", emulatedWorker(t), salt))
+	config := write(t, unhurried+fmt.Sprintf("workers:\n  - url: %s\nstrategies: [sticky]\nrecord: {salt_file: %s}\n", emulatedWorker(t), salt))
 	g := startGateway(t, nil, "--config", config, "--record", path)
 	for i := range 6 {
 		if _, _, err := g.chat(fmt.Sprintf("session %d", i%2), i%3 == 0); err != nil {

@@ -95,7 +95,7 @@ func TestRouteIsCalled(t *testing.T) {
 
 func TestHeadersCanBeSwitchedOff(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "gatewayd.yaml")
-	text := fmt.Sprintf("workers:\n  - url: %s\nheaders:\n  expose: false\nstrategies: [least-busy]\n", emulatedWorker(t))
+	text := unhurried + fmt.Sprintf("workers:\n  - url: %s\nheaders:\n  expose: false\nstrategies: [least-busy]\n", emulatedWorker(t))
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestTwoGatewaysActAsOne(t *testing.T) {
 	url, _ := redistest.Start(t)
 	workers := []string{emulatedWorker(t), emulatedWorker(t), emulatedWorker(t), emulatedWorker(t)}
 	file := filepath.Join(t.TempDir(), "gatewayd.yaml")
-	text := "state:\n  redis: " + url + "\n  sync_interval: 50ms\n  lookup_budget: 1s\nplan:\n  interval: 200ms\nstrategies: ['cacheroute:stated=0', sticky, joule]\nworkers:\n"
+	text := unhurried + "state:\n  redis: " + url + "\n  sync_interval: 50ms\n  lookup_budget: 1s\nplan:\n  interval: 200ms\nstrategies: ['cacheroute:stated=0', sticky, joule]\nworkers:\n"
 	for i, w := range workers {
 		text += fmt.Sprintf("  - url: %s\n    id: w%d\n", w, i)
 	}
@@ -222,7 +222,7 @@ func TestSessionIsSharedByGateways(t *testing.T) {
 	url, server := redistest.Start(t)
 	file := filepath.Join(t.TempDir(), "gatewayd.yaml")
 	// A second for the look-up: a machine under load may need more than the usual 2 ms.
-	text := "state:\n  redis: " + url + "\n  lookup_budget: 1s\nstrategies: [sticky]\nworkers:\n"
+	text := unhurried + "state:\n  redis: " + url + "\n  lookup_budget: 1s\nstrategies: [sticky]\nworkers:\n"
 	for range 4 {
 		text += "  - url: " + emulatedWorker(t) + "\n"
 	}
