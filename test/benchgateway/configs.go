@@ -77,11 +77,13 @@ func gatewayEnv(worker string) []string {
 
 // scene is where the contenders find what they need.
 type scene struct {
-	folder string // for configurations
-	bin    string // folder of gatewayd
-	worker string // address
-	conns  int    // clients that a contender must be able to hold
-	core   string // number of the contenders' core, "" for any
+	folder    string // for configurations
+	bin       string // folder of gatewayd
+	worker    string // address
+	workerPID int
+	conns     int    // clients that a contender must be able to hold
+	core      string // number of the contenders' core, "" for any
+	place     place  // of the worker
 }
 
 // configure writes a contender's configuration and returns its path.

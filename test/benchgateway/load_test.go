@@ -85,7 +85,7 @@ func TestMissingProgram(t *testing.T) {
 }
 
 func TestWrongFlags(t *testing.T) {
-	for _, args := range [][]string{{"-repeats", "0"}, {"-gap", "0s"}, {"more"}, {"-unknown"}} {
+	for _, args := range [][]string{{"-repeats", "0"}, {"-gap", "0s"}, {"-place", "moon"}, {"more"}, {"-unknown"}} {
 		if err := command(t.Context(), args, strings.NewReader(""), io.Discard, io.Discard); err == nil {
 			t.Errorf("%v: no error", args)
 		}

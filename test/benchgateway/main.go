@@ -35,6 +35,7 @@ func command(ctx context.Context, args []string, in io.Reader, out, progress io.
 	bin := flags.String("bin", "bin", "folder of gatewayd")
 	worker := flags.Bool("worker", false, "be the worker: print the address and answer until standard input ends")
 	pin := flags.Bool("pin", runtime.NumCPU() > 1, "give the contenders the first core, and generator and worker the others")
+	where := flags.String("place", string(apart), "where the worker runs when pinned: "+string(apart)+" from what asks it, or always beside the "+string(besideGenerator)+" or the "+string(besideContender))
 	flags.DurationVar(&p.span, "span", time.Second, "time of one turn")
 	flags.IntVar(&p.repeats, "repeats", 3, "measure all so many times, each figure in several turns")
 	flags.IntVar(&p.streams, "streams", 1000, "streams at once")
@@ -51,13 +52,16 @@ func command(ctx context.Context, args []string, in io.Reader, out, progress io.
 	if p.span <= 0 || p.gap <= 0 || min(p.repeats, p.streams, p.events, p.idle, p.firsts) < 1 {
 		return errors.New("every number and time must be greater than 0")
 	}
+	if err := place(*where).valid(); err != nil {
+		return err
+	}
 	if *worker {
 		return beWorker(in, out)
 	}
 	if *pin {
 		return pinned(ctx, args, out, progress)
 	}
-	return p.compare(ctx, scene{bin: *bin, core: os.Getenv(coreVariable)}, out, progress)
+	return p.compare(ctx, scene{bin: *bin, core: os.Getenv(coreVariable), place: place(*where)}, out, progress)
 }
 
 // coreVariable tells the pinned benchmark which core the contenders have.
@@ -102,7 +106,7 @@ func (p plan) compare(ctx context.Context, s scene, out, progress io.Writer) (er
 	}
 	defer os.RemoveAll(s.folder)
 	var stop func()
-	if s.worker, stop, err = startWorker(); err != nil {
+	if s.worker, s.workerPID, stop, err = startWorker(); err != nil {
 		return err
 	}
 	defer stop()
@@ -124,7 +128,7 @@ func (p plan) compare(ctx context.Context, s scene, out, progress io.Writer) (er
 	if err != nil {
 		return err
 	}
-	results, err := p.run(ctx, s.folder, contenders, progress)
+	results, err := p.run(ctx, s, contenders, progress)
 	if err != nil {
 		return err
 	}
@@ -140,22 +144,22 @@ func (p plan) compare(ctx context.Context, s scene, out, progress io.Writer) (er
 }
 
 // startWorker starts the worker in a process of its own, which ends with this one.
-func startWorker() (address string, stop func(), err error) {
+func startWorker() (address string, pid int, stop func(), err error) {
 	self, err := os.Executable()
 	if err != nil {
-		return "", nil, err
+		return "", 0, nil, err
 	}
 	c := exec.Command(self, "-worker")
 	in, err := c.StdinPipe()
 	if err != nil {
-		return "", nil, err
+		return "", 0, nil, err
 	}
 	said, err := c.StdoutPipe()
 	if err != nil {
-		return "", nil, err
+		return "", 0, nil, err
 	}
 	if err := c.Start(); err != nil {
-		return "", nil, err
+		return "", 0, nil, err
 	}
 	stop = func() {
 		in.Close()
@@ -165,9 +169,9 @@ func startWorker() (address string, stop func(), err error) {
 	n, err := said.Read(line)
 	if err != nil {
 		stop()
-		return "", nil, fmt.Errorf("the worker did not start: %w", err)
+		return "", 0, nil, fmt.Errorf("the worker did not start: %w", err)
 	}
-	return strings.TrimSpace(string(line[:n])), stop, nil
+	return strings.TrimSpace(string(line[:n])), c.Process.Pid, stop, nil
 }
 
 // beWorker is the worker until its input ends.

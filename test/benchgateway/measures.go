@@ -54,7 +54,7 @@ type samples [metrics][]float64
 func (s *samples) add(m metric, v float64) { s[m] = append(s[m], v) }
 
 // run measures all contenders in turn, so that what disturbs one disturbs all.
-func (p plan) run(ctx context.Context, folder string, all []*contender, progress io.Writer) ([]samples, error) {
+func (p plan) run(ctx context.Context, at scene, all []*contender, progress io.Writer) ([]samples, error) {
 	results := make([]samples, len(all))
 	rate := 0.0 // at half load
 	each := func(what string, f func(c *contender, s *samples) error) error {
@@ -62,6 +62,9 @@ func (p plan) run(ctx context.Context, folder string, all []*contender, progress
 		for i, c := range all {
 			if ctx.Err() != nil {
 				return ctx.Err()
+			}
+			if err := at.seat(c); err != nil {
+				return err
 			}
 			if err := f(c, &results[i]); err != nil {
 				return fmt.Errorf("%s, %s: %w", what, c.name, err)
@@ -77,19 +80,22 @@ func (p plan) run(ctx context.Context, folder string, all []*contender, progress
 	for repeat := range p.repeats {
 		for _, s := range []step{
 			{"small requests at saturation", shortTurns, func(c *contender, s *samples) error {
-				return p.saturate(folder, c, smallClients, small, s, smallRate, smallCPU)
+				return p.saturate(at.folder, c, smallClients, small, s, smallRate, smallCPU)
 			}},
 			{"small requests at half load", shortTurns, func(c *contender, s *samples) error {
 				if rate == 0 {
 					var err error
-					if rate, err = p.halfBusy(ctx, all, results); err != nil {
+					if rate, err = p.halfBusy(ctx, at, all, results); err != nil {
+						return err
+					}
+					if err = at.seat(c); err != nil {
 						return err
 					}
 				}
 				return p.halfLoad(ctx, c, rate, s)
 			}},
 			{"prompts of 200 KB at saturation", 2, func(c *contender, s *samples) error {
-				return p.saturate(folder, c, largeClients, large, s, largeRate, largeCPU)
+				return p.saturate(at.folder, c, largeClients, large, s, largeRate, largeCPU)
 			}},
 			{"first events", shortTurns, p.firstEvents},
 			{"streams", 1, p.stream},
@@ -118,9 +124,12 @@ func slowest(results []samples) int {
 // halfBusy returns the rate at which the slowest contender keeps a core busy for half of
 // the time. That is less than half of its rate at saturation: a request that comes alone
 // costs a multiple of one among many.
-func (p plan) halfBusy(ctx context.Context, all []*contender, results []samples) (float64, error) {
+func (p plan) halfBusy(ctx context.Context, at scene, all []*contender, results []samples) (float64, error) {
 	const half, tries = 0.5, 3
 	i := slowest(results)
+	if err := at.seat(all[i]); err != nil {
+		return 0, err
+	}
 	rate := results[i][smallRate][0] * half
 	for range tries {
 		before, err := all[i].cpu()
