@@ -109,6 +109,9 @@ func TestCertificatesAreReplaced(t *testing.T) {
 		return resp.TLS
 	}
 	health()
+	if text := garbled(t, d.Addr()); !strings.HasPrefix(text, "HTTP/1.1 400 ") || !strings.Contains(text, `"code":"malformed_request"`) {
+		t.Errorf("a request without a host is answered with %q", text)
+	}
 
 	before := d.Config().Number
 	cert, key = pair(t, 3)
@@ -131,4 +134,22 @@ func TestCertificatesAreReplaced(t *testing.T) {
 	until(t, "a worker that is known now", up)
 	write("gatewayd.yaml", []byte(strings.Replace(text, "cert_file: cert.pem, key_file: key.pem, ", "", 1)))
 	until(t, "the refusal of an API without TLS", func() bool { return strings.Contains(d.Config().Error, "TLS cannot change") })
+}
+
+// garbled sends what cannot be read as a request over TLS and returns all of the answer.
+func garbled(t *testing.T, address string) string {
+	t.Helper()
+	c, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := io.WriteString(c, "GET /v1/models HTTP/1.1\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

@@ -11,7 +11,9 @@ import (
 // However a handler is broken off, and whatever it has written, unless that is all: the
 // client does not take the answer for a whole one, the connection ends, and the server
 // goes on.
-func TestAborts(t *testing.T) {
+func TestAborts(t *testing.T) { bothWays(t, testAborts) }
+
+func testAborts(t *testing.T) {
 	ways := map[string]func(){
 		"abort":  func() { panic(http.ErrAbortHandler) },
 		"panic":  func() { panic("oh no") },

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"syscall"
@@ -144,21 +143,25 @@ func TestHTTP2(t *testing.T) {
 	}
 }
 
-// With a TLSConfig all connections are TLS.
+// With a TLSConfig all connections are TLS: those that choose HTTP/2, and those that are
+// not TCP, are served by net/http.
 func TestTLS(t *testing.T) {
-	other := httptest.NewTLSServer(nil)
-	other.Close()
-	for protocol, h2 := range map[string]bool{"HTTP/1.1": false, "HTTP/2.0": true} {
-		w := newWorld(t, netHTTP, func(s *http.Server) {
-			s.TLSConfig = &tls.Config{Certificates: other.TLS.Certificates, NextProtos: []string{"h2", "http/1.1"}}
-		})
-		transport := other.Client().Transport.(*http.Transport).Clone()
-		transport.ForceAttemptHTTP2 = h2
-		if !h2 {
-			transport.TLSClientConfig.NextProtos = []string{"http/1.1"}
+	for protocol, by := range map[string]string{"HTTP/1.1": "", "HTTP/2.0": "net/http"} {
+		near, far := net.Pipe()
+		w := on(t, scripted(t, near), netHTTP, func(s *http.Server) { s.TLSConfig = certified() })
+		trusting := &tls.Config{InsecureSkipVerify: true}
+		if by == "" {
+			trusting.NextProtos = []string{"http/1.1"}
 		}
-		fetch(t, &http.Client{Transport: transport}, "https://"+w.address, "net/http", protocol)
+		transport := &http.Transport{ForceAttemptHTTP2: by != "", TLSClientConfig: trusting}
+		for range 2 {
+			fetch(t, &http.Client{Transport: transport}, "https://"+w.address, by, protocol)
+		}
+		piped := transport.Clone()
+		piped.DialContext = func(context.Context, string, string) (net.Conn, error) { return far, nil }
+		fetch(t, &http.Client{Transport: piped}, "https://g", "net/http", protocol)
 		transport.CloseIdleConnections()
+		piped.CloseIdleConnections()
 		w.ends(t)
 		if <-w.served; !errors.Is(w.err, http.ErrServerClosed) {
 			t.Error(w.err)

@@ -69,8 +69,12 @@ func (c *conn) refuse(err error) {
 	case !http1.Malformed(err): // the client has gone
 		return
 	}
-	w := &c.response
-	w.begin(c, &Request{Request: http1.Request{Minor: 1, Close: true}})
+	c.deny(status, why)
+}
+
+// deny answers what is no request, and ends the connection.
+func (c *conn) deny(status int, why string) {
+	c.response.begin(c, &Request{Request: http1.Request{Minor: 1, Close: true}})
 	c.say(status, why)
 }
 

@@ -14,7 +14,9 @@ const relayed = "Mon, 01 Jan 2024 00:00:00 GMT"
 var dates = regexp.MustCompile(`Date: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n`)
 
 // Answers as they stand on the wire, all of it but the date.
-func TestAnswers(t *testing.T) {
+func TestAnswers(t *testing.T) { bothWays(t, testAnswers) }
+
+func testAnswers(t *testing.T) {
 	const (
 		get = "GET / HTTP/1.1\r\nHost: g\r\n\r\n"
 		ok  = "HTTP/1.1 200 OK\r\n"
@@ -112,7 +114,9 @@ func TestAnswers(t *testing.T) {
 }
 
 // The handler is told what cannot be written.
-func TestErrorsOfWriting(t *testing.T) {
+func TestErrorsOfWriting(t *testing.T) { bothWays(t, testErrorsOfWriting) }
+
+func testErrorsOfWriting(t *testing.T) {
 	errs := make(chan error, 3)
 	w := newWorld(t, func(w Writer, r *Request) {
 		w.Header().Set("Content-Length", strings.TrimPrefix(r.Path, "/"))
@@ -133,7 +137,9 @@ func TestErrorsOfWriting(t *testing.T) {
 }
 
 // What is flushed arrives before the handler goes on.
-func TestFlush(t *testing.T) {
+func TestFlush(t *testing.T) { bothWays(t, testFlush) }
+
+func testFlush(t *testing.T) {
 	heard := make(chan struct{})
 	w := newWorld(t, func(w Writer, r *Request) {
 		w.Flush()

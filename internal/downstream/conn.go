@@ -26,14 +26,15 @@ const (
 
 // conn is a client's connection.
 type conn struct {
-	net.Conn
-	server *Server
-	raw    syscall.RawConn // nil for one that is not watched
-	served bool            // a request, at least
-	state  atomic.Int32
-	in     *bufio.Reader // nil while nothing is to be read
-	asked  limit         // of reading
-	given  limit         // of writing
+	net.Conn // the one beneath, or TLS over it
+	beneath  net.Conn
+	server   *Server
+	raw      syscall.RawConn // nil for one that is not watched
+	served   bool            // a request, at least
+	state    atomic.Int32
+	in       *bufio.Reader // nil while nothing is to be read
+	asked    limit         // of reading
+	given    limit         // of writing
 
 	// Of the request.
 	mu       sync.Mutex // holds left, and the context of the request
@@ -55,12 +56,13 @@ func newConn(s *Server, c net.Conn) *conn {
 	}
 	own := s.conn(socket.New(c))
 	own.raw = raw
+	own.encrypt(s.tls)
 	return own
 }
 
-// conn returns a connection that is not watched.
+// conn returns a plain connection that is not watched.
 func (s *Server) conn(c net.Conn) *conn {
-	own := &conn{Conn: c, server: s}
+	own := &conn{Conn: c, beneath: c, server: s}
 	own.request.Major, own.request.Remote = 1, c.RemoteAddr().String()
 	return own
 }
@@ -75,9 +77,13 @@ func (c *conn) serve() {
 		c.letGo()
 		c.server.forget(c)
 	}()
+	var ours bool
+	if ours, handed = c.shake(); !ours {
+		return
+	}
 	for c.await() {
 		head, err := http1.ReadHead(c.in, c.server.o.Base.MaxHeaderBytes)
-		if err == nil && head == preface {
+		if err == nil && head == preface && !c.request.TLS {
 			handed = true
 			c.handOver(head)
 			return
@@ -98,6 +104,7 @@ func (c *conn) serve() {
 		r.Request = http1.Request{Header: kept(r.Header)}
 		c.response.header = kept(c.response.header)
 	}
+	c.part()
 }
 
 // keptFields is for how many fields a connection keeps the room.

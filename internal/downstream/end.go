@@ -2,6 +2,7 @@ package downstream
 
 import (
 	"context"
+	"crypto/tls"
 	"io"
 	"time"
 )
@@ -49,15 +50,32 @@ func (s *Server) stop(end func(*conn)) {
 // rest closes the connection if it is idle, and has it end behind its request else.
 func (c *conn) rest() {
 	if c.state.CompareAndSwap(idle, over) {
-		c.Close()
+		c.hangUp()
 	}
 }
 
-// cut ends the connection.
+// hangUp closes a connection on which nothing is under way. Clients of TLS are told, which
+// may take a while.
+func (c *conn) hangUp() {
+	if c.request.TLS {
+		go c.Close()
+		return
+	}
+	c.Close()
+}
+
+// part tells a client of TLS that nothing was cut off.
+func (c *conn) part() {
+	if t, ok := c.Conn.(*tls.Conn); ok {
+		_ = t.CloseWrite() // it may have gone
+	}
+}
+
+// cut ends the connection without a word.
 func (c *conn) cut() {
 	c.state.Store(over)
 	c.gone()
-	c.Close()
+	c.beneath.Close()
 }
 
 // Bounds of what is read and thrown away behind an answer, so that the client gets to

@@ -33,7 +33,9 @@ func stays(arrived, go1, go2 chan struct{}) handler {
 
 // Shutdown ends idle connections at once, and the others behind their request, whose
 // answer is whole.
-func TestShutdown(t *testing.T) {
+func TestShutdown(t *testing.T) { bothWays(t, testShutdown) }
+
+func testShutdown(t *testing.T) {
 	for _, begun := range []bool{false, true} {
 		arrived, go1, go2 := make(chan struct{}, 2), make(chan struct{}), make(chan struct{})
 		w := newWorld(t, stays(arrived, go1, go2), nil)
@@ -74,7 +76,9 @@ func TestShutdown(t *testing.T) {
 }
 
 // Shutdown waits no longer than for its context, and may be called again.
-func TestShutdownInTime(t *testing.T) {
+func TestShutdownInTime(t *testing.T) { bothWays(t, testShutdownInTime) }
+
+func testShutdownInTime(t *testing.T) {
 	arrived, go1 := make(chan struct{}, 2), make(chan struct{})
 	w := newWorld(t, stays(arrived, go1, go1), nil)
 	c := w.wire(t)
@@ -98,7 +102,9 @@ func TestShutdownInTime(t *testing.T) {
 }
 
 // Close ends connections in whatever state, and their contexts; nothing looks whole.
-func TestClose(t *testing.T) {
+func TestClose(t *testing.T) { bothWays(t, testClose) }
+
+func testClose(t *testing.T) {
 	for _, path := range []string{"/", "/stay", "/half a head"} {
 		arrived, go1, gone := make(chan struct{}, 2), make(chan struct{}), make(chan struct{}, 1)
 		w := newWorld(t, func(w Writer, r *Request) {
@@ -126,7 +132,9 @@ func TestClose(t *testing.T) {
 }
 
 // Shutdown and Close may be called at any time, also before Serve, together and again.
-func TestEndsInAnyOrder(t *testing.T) {
+func TestEndsInAnyOrder(t *testing.T) { bothWays(t, testEndsInAnyOrder) }
+
+func testEndsInAnyOrder(t *testing.T) {
 	for _, order := range []string{"SS", "CC", "SC", "CS", "SCSC"} {
 		w := newWorld(t, echo, nil)
 		w.wire(t).ask("/", "/")
@@ -156,7 +164,9 @@ func TestEndsInAnyOrder(t *testing.T) {
 
 // While requests arrive, each one is answered whole or not at all, and none is begun
 // behind Shutdown.
-func TestShutdownWhileRequestsArrive(t *testing.T) {
+func TestShutdownWhileRequestsArrive(t *testing.T) { bothWays(t, testShutdownWhileRequestsArrive) }
+
+func testShutdownWhileRequestsArrive(t *testing.T) {
 	for range 5 {
 		var over, late atomic.Bool
 		begun := make(chan struct{}, 1)
@@ -174,7 +184,7 @@ func TestShutdownWhileRequestsArrive(t *testing.T) {
 		for range 20 {
 			clients.Go(func() {
 				for {
-					c, err := net.Dial("tcp", w.address)
+					c, err := w.dial()
 					if err != nil {
 						return
 					}

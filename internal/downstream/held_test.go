@@ -14,7 +14,9 @@ import (
 // A connection holds on to no field of the requests and answers before, neither where
 // it shows nor in the room that it keeps, which is not large, whatever they had and
 // their handlers have made of them.
-func TestFieldsAreNotHeld(t *testing.T) {
+func TestFieldsAreNotHeld(t *testing.T) { bothWays(t, testFieldsAreNotHeld) }
+
+func testFieldsAreNotHeld(t *testing.T) {
 	fill := func(w Writer, r *Request) {
 		h := w.Header()
 		for _, f := range r.Header {

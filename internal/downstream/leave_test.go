@@ -11,7 +11,9 @@ import (
 
 // A client that leaves ends the context of its request, in whatever way it leaves, and
 // at whichever of its requests.
-func TestLeaving(t *testing.T) {
+func TestLeaving(t *testing.T) { bothWays(t, testLeaving) }
+
+func testLeaving(t *testing.T) {
 	for name, leave := range map[string]func(c *net.TCPConn){
 		"close": func(c *net.TCPConn) { c.Close() }, "reset": func(c *net.TCPConn) { c.SetLinger(0); c.Close() }, "half": func(c *net.TCPConn) { c.CloseWrite() },
 	} {
@@ -39,7 +41,7 @@ func TestLeaving(t *testing.T) {
 					if i == 2 { // the next request stays unread
 						c.say("GET /never HTTP/1.1\r\n")
 					}
-					leave(c.TCPConn)
+					leave(c.tcp)
 					if err := <-left; err != context.Canceled {
 						t.Errorf("the context: %v", err)
 					}
@@ -51,7 +53,9 @@ func TestLeaving(t *testing.T) {
 
 // A request's context ends with it, and with what its handler says; the next request has
 // one of its own, which has ended if the client has left before.
-func TestContextOfEachRequest(t *testing.T) {
+func TestContextOfEachRequest(t *testing.T) { bothWays(t, testContextOfEachRequest) }
+
+func testContextOfEachRequest(t *testing.T) {
 	why := errors.New("any reason")
 	var before context.Context
 	var own *conn
@@ -86,7 +90,9 @@ func TestContextOfEachRequest(t *testing.T) {
 }
 
 // What is sent ahead is no leave, and nothing of it is lost.
-func TestSendingAheadIsNoLeave(t *testing.T) {
+func TestSendingAheadIsNoLeave(t *testing.T) { bothWays(t, testSendingAheadIsNoLeave) }
+
+func testSendingAheadIsNoLeave(t *testing.T) {
 	looked := make(chan struct{})
 	var w *world
 	w = newWorld(t, func(_ Writer, r *Request) {

@@ -10,15 +10,16 @@ import (
 // told when it is about to wait, and not if it would wake up before anyway: then it is
 // told again.
 type limit struct {
-	due  time.Time // zero: none
-	next time.Time // when the connection wakes up, zero: never
+	due   time.Time // zero: none
+	next  time.Time // when the connection wakes up, zero: never
+	exact bool      // it must not wake up before: TLS is over with a write that did
 }
 
 func (l *limit) want(due time.Time) { l.due = due }
 
 // arm makes sure that the connection wakes up in time.
 func (l *limit) arm(set func(time.Time) error) {
-	if l.due.IsZero() || !l.next.IsZero() && !l.due.Before(l.next) {
+	if l.due == l.next || !l.exact && (l.due.IsZero() || !l.next.IsZero() && !l.due.Before(l.next)) {
 		return
 	}
 	l.again(set)
@@ -31,7 +32,7 @@ func (l *limit) again(set func(time.Time) error) {
 
 // early reports whether the connection woke up too early.
 func (l *limit) early(err error) bool {
-	return errors.Is(err, os.ErrDeadlineExceeded) && (l.due.IsZero() || time.Now().Before(l.due))
+	return !l.exact && errors.Is(err, os.ErrDeadlineExceeded) && (l.due.IsZero() || time.Now().Before(l.due))
 }
 
 // Read reads from the client.

@@ -10,7 +10,9 @@ import (
 
 // What cannot be read is refused with the status that says why, and the connection
 // ends; what stands behind is no request, and the client gets to read the answer.
-func TestRefusals(t *testing.T) {
+func TestRefusals(t *testing.T) { bothWays(t, testRefusals) }
+
+func testRefusals(t *testing.T) {
 	var calls atomic.Int64
 	w := newWorld(t, func(Writer, *Request) { calls.Add(1) }, nil)
 	const (
@@ -83,7 +85,9 @@ func TestRefusals(t *testing.T) {
 }
 
 // Nothing is answered where nobody has asked, or nobody is there to read it.
-func TestSilence(t *testing.T) {
+func TestSilence(t *testing.T) { bothWays(t, testSilence) }
+
+func testSilence(t *testing.T) {
 	w := newWorld(t, func(Writer, *Request) { t.Error("a request was served") }, nil)
 	for _, send := range []string{"", "\r", "\r\n", "G", "GET / HTTP/1.1\r\nHost: g\r\n"} {
 		c := w.wire(t)
@@ -94,10 +98,12 @@ func TestSilence(t *testing.T) {
 }
 
 // A head that comes byte by byte is the head that came at once.
-func TestHeadsInPieces(t *testing.T) {
+func TestHeadsInPieces(t *testing.T) { bothWays(t, testHeadsInPieces) }
+
+func testHeadsInPieces(t *testing.T) {
 	w := newWorld(t, echo, nil)
 	c := w.wire(t)
-	c.SetNoDelay(true)
+	c.tcp.SetNoDelay(true)
 	for range 2 {
 		for _, b := range []byte("\r\nPOST /a HTTP/1.1\r\nHost: g\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nxyz\r\n0\r\nA: b\r\n\r\n") {
 			c.Write([]byte{b})
@@ -116,7 +122,9 @@ func TestHeadsInPieces(t *testing.T) {
 }
 
 // A refusal says what is wrong with the request.
-func TestRefusalsSayWhy(t *testing.T) {
+func TestRefusalsSayWhy(t *testing.T) { bothWays(t, testRefusalsSayWhy) }
+
+func testRefusalsSayWhy(t *testing.T) {
 	w := newWorld(t, func(Writer, *Request) {}, nil)
 	for send, why := range map[string]string{
 		"GET /\r\n\r\n":          "first line",

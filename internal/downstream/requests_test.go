@@ -10,7 +10,9 @@ import (
 
 // Requests of one connection are answered one by one in their order, whatever their
 // bodies, although they come before they can be answered.
-func TestPipelining(t *testing.T) {
+func TestPipelining(t *testing.T) { bothWays(t, testPipelining) }
+
+func testPipelining(t *testing.T) {
 	w := newWorld(t, echo, nil)
 	c := w.wire(t)
 	const n = 100
@@ -41,7 +43,9 @@ func TestPipelining(t *testing.T) {
 
 // A connection serves on only where the whole body was sent (RFC 9112, 9.3): what the
 // handler has not read is read behind its answer, within a bound.
-func TestUnreadBodies(t *testing.T) {
+func TestUnreadBodies(t *testing.T) { bothWays(t, testUnreadBodies) }
+
+func testUnreadBodies(t *testing.T) {
 	w := newWorld(t, func(w Writer, r *Request) {
 		w.Header().Set("Content-Length", "0")
 		switch r.Path {
@@ -79,7 +83,9 @@ func TestUnreadBodies(t *testing.T) {
 
 // Who asks before it sends a body is told to go on when the handler reads, or nothing,
 // and then the connection ends (RFC 9110, 10.1.1).
-func TestExpectations(t *testing.T) {
+func TestExpectations(t *testing.T) { bothWays(t, testExpectations) }
+
+func testExpectations(t *testing.T) {
 	w := newWorld(t, func(w Writer, r *Request) {
 		if r.Path == "/read" {
 			echo(w, r)
@@ -127,7 +133,9 @@ func TestExpectations(t *testing.T) {
 }
 
 // A body that cannot be read to its end is an error of reading, and the connection ends.
-func TestBrokenBodies(t *testing.T) {
+func TestBrokenBodies(t *testing.T) { bothWays(t, testBrokenBodies) }
+
+func testBrokenBodies(t *testing.T) {
 	w := newWorld(t, echo, nil)
 	for _, body := range []string{
 		"Content-Length: 9\r\n\r\nhello", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello!\r\n0\r\n\r\n",
@@ -145,7 +153,9 @@ func TestBrokenBodies(t *testing.T) {
 
 // A request has the fields of its own head, however many the one before it on the
 // connection had, and whatever its handler has made of them.
-func TestFieldsAreTheRequests(t *testing.T) {
+func TestFieldsAreTheRequests(t *testing.T) { bothWays(t, testFieldsAreTheRequests) }
+
+func testFieldsAreTheRequests(t *testing.T) {
 	w := newWorld(t, func(w Writer, r *Request) {
 		for _, f := range r.Header {
 			fmt.Fprintf(w, "%s=%s;", f.Name, f.Value)

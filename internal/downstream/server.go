@@ -15,7 +15,7 @@ type Options struct {
 	// Base has the limits of heads and times and the log, and serves the connections
 	// that are not for this server. Of its fields TLSConfig, ReadHeaderTimeout,
 	// IdleTimeout, MaxHeaderBytes and ErrorLog count here; all are required but
-	// TLSConfig: with it, all connections are TLS and go to it.
+	// TLSConfig: with it, all connections are TLS.
 	Base *http.Server
 	// Handler answers the requests, also those that come by Base, whose own handler New
 	// sets.
@@ -27,7 +27,7 @@ type Options struct {
 // Server is an HTTP server. Hijacking and trailers are not known.
 type Server struct {
 	o    Options
-	tls  *tls.Config // Base may get one of its own when it serves
+	tls  *tls.Config // nil: connections are plain
 	rest *handed     // to Base
 
 	first   sync.Once // of Serve
@@ -43,7 +43,7 @@ type Server struct {
 func New(o Options) *Server {
 	o.Base.Handler = Standard{o.Handler}
 	s := &Server{
-		o: o, tls: o.Base.TLSConfig, rest: &handed{conns: make(chan net.Conn), closed: make(chan struct{})}, ended: make(chan struct{}),
+		o: o, tls: o.Base.TLSConfig.Clone(), rest: &handed{conns: make(chan net.Conn), closed: make(chan struct{})}, ended: make(chan struct{}),
 		open: map[net.Listener]bool{}, conns: map[*conn]bool{}, none: make(chan struct{}),
 	}
 	close(s.none)
@@ -54,9 +54,6 @@ func New(o Options) *Server {
 // http.ErrServerClosed then. When the listener fails, it is asked again after a pause of
 // at most a second, unless somebody else has closed it: that is the error returned.
 func (s *Server) Serve(l net.Listener) error {
-	if s.tls != nil {
-		return s.o.Base.Serve(tls.NewListener(l, s.tls))
-	}
 	if !s.listen(l) {
 		l.Close()
 		return http.ErrServerClosed
@@ -107,11 +104,15 @@ func (s *Server) listen(l net.Listener) bool {
 
 // begin serves a new connection.
 func (s *Server) begin(c net.Conn) {
-	if own := newConn(s, c); own != nil {
+	own := newConn(s, c)
+	switch {
+	case own != nil:
 		s.start(own)
-		return
+	case s.tls != nil:
+		s.rest.hand(tls.Server(c, s.tls))
+	default:
+		s.rest.hand(c)
 	}
-	s.rest.hand(c)
 }
 
 func (s *Server) start(c *conn) {

@@ -2,6 +2,7 @@ package downstream
 
 import (
 	"bufio"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -19,6 +20,11 @@ const short = 50 * time.Millisecond
 // inVirtualTime plays a client of a server whose heads may take a second and whose
 // connections may be idle for a minute.
 func inVirtualTime(t *testing.T, h handler, play func(t *testing.T, c net.Conn, in *bufio.Reader)) {
+	t.Helper()
+	var secure *tls.Config
+	if isOverTLS(t) {
+		secure = certified()
+	}
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Options{
 			Base:    &http.Server{ReadHeaderTimeout: time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 10},
@@ -26,7 +32,11 @@ func inVirtualTime(t *testing.T, h handler, play func(t *testing.T, c net.Conn, 
 			Refuse:  refuse,
 		})
 		near, far := net.Pipe()
-		s.start(s.conn(near))
+		own := s.conn(near)
+		if own.encrypt(secure); secure != nil {
+			far = tls.Client(far, &tls.Config{InsecureSkipVerify: true})
+		}
+		s.start(own)
 		play(t, far, bufio.NewReader(far))
 		far.Close()
 		<-s.none
@@ -34,7 +44,9 @@ func inVirtualTime(t *testing.T, h handler, play func(t *testing.T, c net.Conn, 
 }
 
 // A head that takes too long is answered with 408, and the connection ends.
-func TestSlowHead(t *testing.T) {
+func TestSlowHead(t *testing.T) { bothWays(t, testSlowHead) }
+
+func testSlowHead(t *testing.T) {
 	for _, before := range []int{0, 2} {
 		for _, begin := range []string{"G", "GET / HTTP/1.1\r\nHost: g\r\nA: ", "\r\nGET / HTTP/1.1\r\n"} {
 			inVirtualTime(t, echo, func(t *testing.T, c net.Conn, in *bufio.Reader) {
@@ -63,7 +75,9 @@ func TestSlowHead(t *testing.T) {
 }
 
 // A request has arrived when its head is there: what a slow head takes is not its time.
-func TestArrival(t *testing.T) {
+func TestArrival(t *testing.T) { bothWays(t, testArrival) }
+
+func testArrival(t *testing.T) {
 	var late time.Duration
 	inVirtualTime(t, func(_ Writer, r *Request) { late = time.Since(r.Arrived) }, func(t *testing.T, c net.Conn, in *bufio.Reader) {
 		for range 2 {
@@ -80,7 +94,9 @@ func TestArrival(t *testing.T) {
 
 // A connection without a request ends without a word: a new one when a head is due, one
 // that has served after the idle time.
-func TestIdleTime(t *testing.T) {
+func TestIdleTime(t *testing.T) { bothWays(t, testIdleTime) }
+
+func testIdleTime(t *testing.T) {
 	for _, begin := range []string{"", "\r", "\r\n"} {
 		inVirtualTime(t, echo, func(t *testing.T, c net.Conn, in *bufio.Reader) {
 			io.WriteString(c, begin)
@@ -104,7 +120,9 @@ func TestIdleTime(t *testing.T) {
 
 // The rest of a body that nobody reads may take as long as a head, unless the handler
 // has said how long reading may take.
-func TestSlowRest(t *testing.T) {
+func TestSlowRest(t *testing.T) { bothWays(t, testSlowRest) }
+
+func testSlowRest(t *testing.T) {
 	for _, own := range []time.Duration{0, time.Hour} {
 		for _, body := range []string{"Content-Length: 100\r\n\r\nhello", "Transfer-Encoding: chunked\r\n\r\n5\r\nhel"} {
 			h := func(w Writer, r *Request) {
@@ -128,7 +146,9 @@ func TestSlowRest(t *testing.T) {
 }
 
 // The handler's own limits hold for its reading and writing, and for its request only.
-func TestLimitsOfTheHandler(t *testing.T) {
+func TestLimitsOfTheHandler(t *testing.T) { bothWays(t, testLimitsOfTheHandler) }
+
+func testLimitsOfTheHandler(t *testing.T) {
 	errs := make(chan error, 1)
 	w := newWorld(t, func(w Writer, r *Request) {
 		switch r.Path {
@@ -177,7 +197,7 @@ func TestLimitsOfTheHandler(t *testing.T) {
 		if err := <-errs; !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Error(err)
 		}
-		if _, err := io.ReadAll(c.in); err != nil && !strings.Contains(err.Error(), "reset") {
+		if _, err := io.ReadAll(c.in); err != nil && !strings.Contains(err.Error(), "reset") && !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Error(err)
 		}
 	}

@@ -3,12 +3,15 @@ package downstream
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"log"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -27,6 +30,7 @@ const long = 30 * time.Second
 type world struct {
 	*Server
 	address string
+	tls     bool
 	served  chan struct{} // closed when Serve has returned err
 	err     error
 	log     *lines
@@ -60,13 +64,38 @@ type handler func(w Writer, r *Request)
 
 func (h handler) Serve(w Writer, r *Request) { h(w, r) }
 
+// bothWays has a test played by plain connections, and by TLS: newWorld makes servers of
+// the kind that its test is for.
+func bothWays(t *testing.T, play func(t *testing.T)) {
+	t.Run("plain", play)
+	t.Run(overTLS, play)
+}
+
+const overTLS = "TLS"
+
+func isOverTLS(t testing.TB) bool { return slices.Contains(strings.Split(t.Name(), "/"), overTLS) }
+
 // newWorld starts a server with a handler, whose limits change may change.
 func newWorld(t testing.TB, h handler, change func(*http.Server)) *world {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
+	if isOverTLS(t) {
+		return on(t, l, h, func(s *http.Server) {
+			if s.TLSConfig = certified(); change != nil {
+				change(s)
+			}
+		})
+	}
 	return on(t, l, h, change)
+}
+
+// certified is TLS with the certificate that net/http has for tests.
+func certified() *tls.Config {
+	s := httptest.NewTLSServer(nil)
+	defer s.Close()
+	return &tls.Config{Certificates: s.TLS.Certificates, NextProtos: []string{"h2", "http/1.1"}}
 }
 
 // on is newWorld on a listener.
@@ -80,6 +109,7 @@ func on(t testing.TB, l net.Listener, h handler, change func(*http.Server)) *wor
 	if change != nil {
 		change(base)
 	}
+	w.tls = base.TLSConfig != nil
 	w.Server = New(Options{Base: base, Handler: h, Refuse: refuse})
 	go func() {
 		defer close(w.served)
@@ -107,19 +137,39 @@ func (w *world) ends(t testing.TB) {
 
 // wire is a client that writes its bytes itself.
 type wire struct {
-	*net.TCPConn
-	t  testing.TB
-	in *bufio.Reader
+	net.Conn
+	tcp *net.TCPConn
+	t   testing.TB
+	in  *bufio.Reader
 }
 
 func (w *world) wire(t testing.TB) *wire {
-	c, err := net.Dial("tcp", w.address)
+	c, err := w.dial()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
 	c.SetDeadline(time.Now().Add(long))
-	return &wire{c.(*net.TCPConn), t, bufio.NewReader(c)}
+	own := &wire{Conn: c, t: t, in: bufio.NewReader(c)}
+	if over, ok := c.(*tls.Conn); ok {
+		c = over.NetConn()
+	}
+	own.tcp = c.(*net.TCPConn)
+	return own
+}
+
+// dial makes a connection of the server's kind.
+func (w *world) dial() (net.Conn, error) {
+	c, err := net.Dial("tcp", w.address)
+	if err != nil || !w.tls {
+		return c, err
+	}
+	return tls.Client(c, &tls.Config{InsecureSkipVerify: true}), nil
+}
+
+// CloseWrite says that no more comes.
+func (c *wire) CloseWrite() error {
+	return c.Conn.(interface{ CloseWrite() error }).CloseWrite()
 }
 
 func (c *wire) say(format string, a ...any) {

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 )
@@ -101,6 +102,10 @@ func (w *response) drop() {
 
 // send writes several parts at once.
 func (w *response) send(parts *net.Buffers) {
+	if w.c.request.TLS { // which has no use for parts
+		_, w.err = w.c.Write(slices.Concat(*parts...))
+		return
+	}
 	w.c.given.arm(w.c.SetWriteDeadline)
 	for w.err == nil {
 		_, err := parts.WriteTo(w.c.Conn)
@@ -133,6 +138,6 @@ func (w *response) breakOff() {
 	case w.chunked || w.left < untilEnd/2:
 		w.flush()
 	default:
-		_ = w.c.Conn.(interface{ SetLinger(seconds int) error }).SetLinger(0)
+		_ = w.c.beneath.(interface{ SetLinger(seconds int) error }).SetLinger(0)
 	}
 }
