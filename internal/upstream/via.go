@@ -5,15 +5,26 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"strings"
 
 	"gatewayd/internal/http1"
 )
+
+// repeated are the fields by which net/http takes it that a request may be made twice, if
+// they are written so. Whether one is made again is not for it to say.
+var repeated = []string{"Idempotency-Key", "X-Idempotency-Key"}
 
 // Via has another transport make the request.
 func Via(ctx context.Context, next http.RoundTripper, r *Request, h Hooks) (*Response, error) {
 	header := r.Header.Map()
 	if _, ok := header["User-Agent"]; !ok {
 		header["User-Agent"] = nil // none, instead of the transport's own
+	}
+	for _, name := range repeated {
+		if values, ok := header[name]; ok {
+			delete(header, name)
+			header[strings.ToLower(name)] = values
+		}
 	}
 	out := &http.Request{
 		Method: r.Method, URL: r.URL, Host: r.Host, Header: header, ContentLength: r.Length, Body: r.Body,

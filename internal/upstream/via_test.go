@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/http/httptrace"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"gatewayd/internal/http1"
@@ -82,6 +84,45 @@ func TestVia(t *testing.T) {
 		got := fmt.Sprintln(resp.StatusCode, resp.Status, resp.Proto, resp.Minor, resp.Header, resp.Length, resp.Chunked, resp.Close, string(body), err)
 		if want := fmt.Sprintln("203 203 Like It HTTP/1.1 1 [{C 3} {C 2} {D 4}]", c.length, c.coding != nil, c.coding == nil, "answer <nil>"); got != want {
 			t.Errorf("answer %s, want %s", got, want)
+		}
+	}
+}
+
+// A request that a worker has begun with is not made again by the transport, whatever its
+// client says of it.
+func TestViaMakesNothingTwice(t *testing.T) {
+	var made atomic.Int64
+	keys := make(chan string, 10)
+	w := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		if made.Add(1) == 1 {
+			return // so that the next comes on the same connection
+		}
+		keys <- r.Header.Get("Idempotency-Key") + r.Header.Get("X-Idempotency-Key")
+		panic(http.ErrAbortHandler)
+	}))
+	defer w.Close()
+	next := w.Client().Transport
+	for i, name := range append([]string{""}, repeated...) {
+		made.Store(0)
+		for n := range 2 {
+			r := (&worker{address: w.Listener.Addr().String()}).request(t, "question")
+			if r.URL.Scheme = "https"; name != "" {
+				r.Header = http1.Header{{Name: name, Value: "mine"}}
+			}
+			resp, err := Via(t.Context(), next, r, &heard{})
+			if err == nil {
+				resp.Body.Close()
+			}
+			if (err == nil) != (n == 0) {
+				t.Errorf("%q, request %d: %v", name, n, err)
+			}
+		}
+		if n := made.Load(); n != 2 {
+			t.Errorf("%q: %d requests were made of 2", name, n)
+		}
+		if key := <-keys; (key == "mine") != (i > 0) {
+			t.Errorf("%q: the worker got the key %q", name, key)
 		}
 	}
 }
