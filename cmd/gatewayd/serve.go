@@ -125,7 +125,11 @@ func serve(ctx context.Context, p process, o daemon.Options) error {
 	if err != nil {
 		return err
 	}
-	o.Logger.Info("serving", "api", "http://"+d.Addr(), "admin", d.AdminAddr(), "workers", len(o.Config.Workers), "chain", strings.Join(d.Set().Strategies(), " -> "))
+	scheme := "http://"
+	if o.Config.TLS.Certificate != nil {
+		scheme = "https://"
+	}
+	o.Logger.Info("serving", "api", scheme+d.Addr(), "admin", d.AdminAddr(), "workers", len(o.Config.Workers), "chain", strings.Join(d.Set().Strategies(), " -> "))
 	return attend(ctx, d, o)
 }
 

@@ -29,13 +29,18 @@ func (c *conn) answer(r *Request) bool {
 		w.closes = true
 		return c.say(http.StatusExpectationFailed, "the only expectation that is known is 100-continue")
 	}
-	if !c.call(w, r) || !w.finish() {
+	well := c.call(w, r) && w.finish()
+	if c.hush(); !well {
 		return false
 	}
 	if w.closes || !c.body.rest() {
 		return c.linger()
 	}
-	return c.state.CompareAndSwap(active, idle) && !c.server.closing.Load()
+	if c.state.CompareAndSwap(active, idle) && !c.server.closing.Load() {
+		return true
+	}
+	c.part()
+	return false
 }
 
 // call calls the handler and reports whether it has returned. A panic ends the

@@ -65,6 +65,7 @@ func (b *body) end(err error) error {
 	if b.at = err; err == io.EOF && b.c.in.Buffered() == 0 {
 		b.from = http1.Body{} // it has the reader, too
 		b.c.letGo()
+		b.c.rests()
 	}
 	return err
 }

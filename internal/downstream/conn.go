@@ -37,8 +37,9 @@ type conn struct {
 	given    limit         // of writing
 
 	// Of the request.
-	mu       sync.Mutex // holds left, and the context of the request
-	left     bool       // nobody waits for answers any more
+	mu       sync.Mutex  // holds left, heard, and the context of the request
+	left     bool        // nobody waits for answers any more
+	heard    overhearing // over TLS
 	request  Request
 	body     body
 	response response
@@ -131,6 +132,7 @@ func (c *conn) await() bool {
 		wait = base.ReadHeaderTimeout
 	}
 	c.asked.want(time.Now().Add(wait))
+	c.given.want(time.Time{})
 	b, err := c.in.Peek(1)
 	if err == nil && b[0] == '\r' { // an empty line before a request does not matter (RFC 9112, 2.2)
 		if b, err = c.in.Peek(2); err == nil && b[1] == '\n' {

@@ -87,6 +87,7 @@ const (
 
 // linger ends the connection in a way that lets the client read the answer.
 func (c *conn) linger() bool {
+	c.hush()
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
 		_ = c.SetReadDeadline(time.Now().Add(lingerTime))
 		_, _ = io.CopyN(io.Discard, c.Conn, lingerBytes)

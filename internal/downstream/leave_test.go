@@ -2,11 +2,15 @@ package downstream
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
+	"time"
 )
 
 // A client that leaves ends the context of its request, in whatever way it leaves, and
@@ -14,9 +18,14 @@ import (
 func TestLeaving(t *testing.T) { bothWays(t, testLeaving) }
 
 func testLeaving(t *testing.T) {
-	for name, leave := range map[string]func(c *net.TCPConn){
-		"close": func(c *net.TCPConn) { c.Close() }, "reset": func(c *net.TCPConn) { c.SetLinger(0); c.Close() }, "half": func(c *net.TCPConn) { c.CloseWrite() },
-	} {
+	ways := map[string]func(c *wire){
+		"close": func(c *wire) { c.tcp.Close() }, "reset": func(c *wire) { c.tcp.SetLinger(0); c.tcp.Close() }, "half": func(c *wire) { c.tcp.CloseWrite() },
+	}
+	if isOverTLS(t) { // the socket goes on
+		ways["goodbye"] = func(c *wire) { c.CloseWrite() }
+		ways["garbage"] = func(c *wire) { io.WriteString(c.tcp, "\x17\x03\x03\x00\x20"+strings.Repeat("x", 32)) }
+	}
+	for name, leave := range ways {
 		for _, before := range []int{0, 3} {
 			for i, body := range []string{"\r\n", "Content-Length: 5\r\n\r\nhello", "Content-Length: 5\r\n\r\nhello"} {
 				t.Run(fmt.Sprint(name, before, i), func(t *testing.T) {
@@ -38,10 +47,10 @@ func testLeaving(t *testing.T) {
 					}
 					c.say("POST /wait HTTP/1.1\r\nHost: g\r\n%s", body)
 					<-arrived
-					if i == 2 { // the next request stays unread
+					if i == 2 && name != "goodbye" && name != "garbage" { // the next request stays unread
 						c.say("GET /never HTTP/1.1\r\n")
 					}
-					leave(c.tcp)
+					leave(c)
 					if err := <-left; err != context.Canceled {
 						t.Errorf("the context: %v", err)
 					}
@@ -49,6 +58,50 @@ func testLeaving(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A client of TLS may say goodbye in the breath in which it asks: TLS has read that when
+// nothing is left at the socket.
+func TestGoodbyeAtOnce(t *testing.T) {
+	left := make(chan error)
+	w := on(t, scripted(t), func(_ Writer, r *Request) {
+		io.ReadAll(r.Body)
+		<-r.Context().Done()
+		left <- r.Context().Err()
+	}, func(s *http.Server) { s.TLSConfig = certified() })
+	for _, body := range []string{"\r\n", "Content-Length: 5\r\n\r\nhello"} {
+		c := w.wire(t)
+		one := &breath{Conn: c.tcp}
+		c.Conn = tls.Client(one, &tls.Config{InsecureSkipVerify: true})
+		if err := c.Conn.(*tls.Conn).Handshake(); err != nil {
+			t.Fatal(err)
+		}
+		one.hold = true
+		c.say("POST / HTTP/1.1\r\nHost: g\r\n%s", body)
+		c.CloseWrite()
+		c.tcp.SetWriteDeadline(time.Now().Add(long)) // CloseWrite has set it
+		if _, err := c.tcp.Write(one.held); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-left; err != context.Canceled {
+			t.Errorf("%q: the context: %v", body, err)
+		}
+	}
+}
+
+// breath is a connection that keeps what is written.
+type breath struct {
+	net.Conn
+	hold bool
+	held []byte
+}
+
+func (b *breath) Write(p []byte) (int, error) {
+	if !b.hold {
+		return b.Conn.Write(p)
+	}
+	b.held = append(b.held, p...)
+	return len(p), nil
 }
 
 // A request's context ends with it, and with what its handler says; the next request has

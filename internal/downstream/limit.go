@@ -25,6 +25,19 @@ func (l *limit) arm(set func(time.Time) error) {
 	l.again(set)
 }
 
+// within arms a limit of writing for what TLS writes while it reads: where none is wanted,
+// it is that of reading.
+func (l *limit) within(reading time.Time, set func(time.Time) error) {
+	due := l.due
+	if due.IsZero() {
+		due = reading
+	}
+	if due != l.next {
+		l.next = due
+		_ = set(due)
+	}
+}
+
 func (l *limit) again(set func(time.Time) error) {
 	l.next = l.due
 	_ = set(l.due) // the use of a closed connection tells
@@ -37,7 +50,14 @@ func (l *limit) early(err error) bool {
 
 // Read reads from the client.
 func (c *conn) Read(b []byte) (int, error) {
+	if c.heard.ahead && len(b) > 0 {
+		c.heard.ahead = false
+		return copy(b, c.heard.early[:]), nil
+	}
 	c.asked.arm(c.SetReadDeadline)
+	if c.asked.exact {
+		c.given.within(c.asked.due, c.SetWriteDeadline)
+	}
 	for {
 		n, err := c.Conn.Read(b)
 		if n > 0 || err == nil || !c.asked.early(err) {

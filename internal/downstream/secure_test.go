@@ -146,3 +146,39 @@ func (r *tap) alert() bool {
 	}
 	return kind == alert
 }
+
+// deadlines is a connection that notes how long writing may take.
+type deadlines struct {
+	net.Conn
+	writing time.Time
+}
+
+func (d *deadlines) SetReadDeadline(time.Time) error    { return nil }
+func (d *deadlines) SetWriteDeadline(t time.Time) error { d.writing = t; return nil }
+func (d *deadlines) Read(p []byte) (int, error)         { return len(p), nil }
+func (d *deadlines) Write(p []byte) (int, error)        { return len(p), nil }
+
+// What TLS writes while it reads is bounded as writing is, or as reading where that is not,
+// and never by what was due before.
+func TestWritingWhileReading(t *testing.T) {
+	d := &deadlines{}
+	c := &conn{Conn: d}
+	c.asked.exact, c.given.exact = true, true
+	soon, late := time.Unix(1e9, 0), time.Unix(2e9, 0)
+	use := func(what string, f func([]byte) (int, error), asked, given, want time.Time) {
+		t.Helper()
+		c.asked.want(asked)
+		c.given.want(given)
+		if f(make([]byte, 1)); d.writing != want {
+			t.Errorf("%s, within %v and %v: writing may take until %v", what, asked, given, d.writing)
+		}
+	}
+	none := time.Time{}
+	use("read", c.Read, soon, none, soon)
+	use("read", c.Read, late, none, late)
+	use("read", c.Read, late, soon, soon)
+	use("write", c.Write, late, soon, soon)
+	use("write", c.Write, late, none, none)
+	use("read", c.Read, none, late, late)
+	use("read", c.Read, none, none, none)
+}

@@ -41,15 +41,25 @@ func (s *Server) watch() {
 }
 
 // look ends the context if the client has left, also behind requests that it has sent
-// ahead. It does not wait, and it takes nothing from what the client has sent.
+// ahead. It does not wait, and it takes nothing from what the client has sent, but over TLS,
+// which has to be read.
 func (c *conn) look() {
 	if c.raw == nil || c.state.Load() != active {
 		return
 	}
+	var events, came int16 = left, 0
+	if c.request.TLS {
+		events |= unix.POLLIN
+	}
 	_ = c.raw.Control(func(fd uintptr) {
-		p := []unix.PollFd{{Fd: int32(fd), Events: left}}
-		if _, err := unix.Poll(p, 0); err == nil && p[0].Revents != 0 { // what was not asked for is a reset or an error
-			c.gone()
+		p := []unix.PollFd{{Fd: int32(fd), Events: events}}
+		if _, err := unix.Poll(p, 0); err == nil {
+			came = p[0].Revents
 		}
 	})
+	if came&^unix.POLLIN != 0 { // what was not asked for is a reset or an error
+		c.gone()
+	} else if c.request.TLS {
+		c.listen(came != 0)
+	}
 }
