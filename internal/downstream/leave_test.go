@@ -171,3 +171,36 @@ func testSendingAheadIsNoLeave(t *testing.T) {
 		}
 	}
 }
+
+// To look at a client that has sent nothing changes nothing for its next request.
+func TestLooking(t *testing.T) { bothWays(t, testLooking) }
+
+func testLooking(t *testing.T) {
+	var w *world
+	w = newWorld(t, func(_ Writer, r *Request) {
+		io.ReadAll(r.Body)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for c := range w.conns {
+			for range 3 {
+				c.look()
+				c.mu.Lock()
+				ended := c.heard.ended
+				c.mu.Unlock()
+				if ended != nil {
+					<-ended
+				}
+			}
+		}
+		if r.Context().Err() != nil {
+			t.Error("the context has ended")
+		}
+	}, nil)
+	c := w.wire(t)
+	for _, body := range []string{"\r\n", "Content-Length: 5\r\n\r\nhello", "\r\n"} {
+		c.say("POST / HTTP/1.1\r\nHost: g\r\n%s", body)
+		if r, _ := c.hear("POST"); r.StatusCode != http.StatusOK {
+			t.Error(r.Status)
+		}
+	}
+}
