@@ -17,7 +17,6 @@ type overhearing struct {
 	ahead bool          // it has come
 	free  bool          // nobody else reads
 	once  bool          // it was tried in this request: TLS may have read ahead of its socket
-	moved bool          // the deadline of reading is another
 	ended chan struct{} // closed when the one that reads has ended; nil: nobody does
 }
 
@@ -40,7 +39,7 @@ func (c *conn) listen(there bool) {
 	if !h.free || h.ended != nil || h.once && !there {
 		return
 	}
-	h.once, h.moved, h.ended = true, true, make(chan struct{})
+	h.once, h.ended = true, make(chan struct{})
 	_ = c.SetReadDeadline(time.Now().Add(glance))
 	go c.overhear(h.ended)
 }
@@ -60,7 +59,7 @@ func (c *conn) overhear(ended chan struct{}) {
 	close(ended)
 }
 
-// hush ends the listening: the next request is to be read.
+// hush ends the listening: the next request is to be read, within a limit of its own.
 func (c *conn) hush() {
 	if !c.request.TLS {
 		return
@@ -77,9 +76,5 @@ func (c *conn) hush() {
 	c.mu.Unlock()
 	if ended != nil {
 		<-ended
-	}
-	if c.heard.moved {
-		c.heard.moved = false
-		c.asked.next = time.Unix(0, 0) // not what it is set to
 	}
 }

@@ -98,13 +98,39 @@ func TestSlowHandshake(t *testing.T) {
 // Clients of TLS are told when nothing was cut off: behind an answer that the connection
 // ends with, when it was idle for too long, and by Shutdown.
 func TestGoodbyes(t *testing.T) {
+	began, shut := make(chan struct{}), make(chan struct{})
 	for name, end := range map[string]func(w *world, c *wire){
+		"behind it": func(w *world, c *wire) { // an answer that had begun when the server was shut down
+			c.say("GET /long HTTP/1.1\r\nHost: g\r\n\r\n")
+			<-began
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				w.ends(t)
+			}()
+			<-w.served
+			shut <- struct{}{}
+			if r, text := c.hear("GET"); r.Close || text != "begun, ended" {
+				t.Errorf("%s %q, close %v", r.Status, text, r.Close)
+			}
+			<-ended
+		},
 		"answer":   func(_ *world, c *wire) { c.say("GET / HTTP/1.0\r\n\r\n") },
 		"idle":     func(*world, *wire) {},
 		"shutdown": func(w *world, _ *wire) { w.ends(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := on(t, scripted(t), echo, func(s *http.Server) {
+			w := on(t, scripted(t), func(w Writer, r *Request) {
+				if r.Path != "/long" {
+					echo(w, r)
+					return
+				}
+				io.WriteString(w, "begun, ")
+				w.Flush()
+				began <- struct{}{}
+				<-shut
+				io.WriteString(w, "ended")
+			}, func(s *http.Server) {
 				if s.TLSConfig = certified(); name == "idle" {
 					s.IdleTimeout = short
 				}
