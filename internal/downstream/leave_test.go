@@ -183,13 +183,7 @@ func testLooking(t *testing.T) {
 		defer w.mu.Unlock()
 		for c := range w.conns {
 			for range 3 {
-				c.look()
-				c.mu.Lock()
-				ended := c.heard.ended
-				c.mu.Unlock()
-				if ended != nil {
-					<-ended
-				}
+				glanceAt(c)
 			}
 		}
 		if r.Context().Err() != nil {
@@ -201,6 +195,65 @@ func testLooking(t *testing.T) {
 		c.say("POST / HTTP/1.1\r\nHost: g\r\n%s", body)
 		if r, _ := c.hear("POST"); r.StatusCode != http.StatusOK {
 			t.Error(r.Status)
+		}
+	}
+}
+
+// glanceAt looks at a client, and waits until what it has said over TLS is heard.
+func glanceAt(c *conn) {
+	c.look()
+	c.mu.Lock()
+	ended := c.heard.ended
+	c.mu.Unlock()
+	if ended != nil {
+		<-ended
+	}
+}
+
+// What a client of TLS sends behind the first look at it is heard: nothing of its next
+// request is lost, and a goodbye is one.
+func TestWhatComesLater(t *testing.T) {
+	looked, sent, next := make(chan struct{}), make(chan struct{}), make(chan string, 3)
+	var w *world
+	w = on(t, scripted(t), func(_ Writer, r *Request) {
+		io.ReadAll(r.Body)
+		if next <- r.Method + r.Path; r.Path == "/next" { // a method that lacks a letter is one
+			return
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for c := range w.conns {
+			glanceAt(c)
+			looked <- struct{}{}
+			<-sent
+			for heard := false; !heard && r.Context().Err() == nil; {
+				glanceAt(c)
+				c.mu.Lock()
+				heard = c.heard.ahead
+				c.mu.Unlock()
+			}
+		}
+		if (r.Context().Err() != nil) != (r.Path == "/left") {
+			t.Errorf("%s: the context: %v", r.Path, r.Context().Err())
+		}
+	}, func(s *http.Server) { s.TLSConfig = certified() })
+	c := w.wire(t)
+	c.say("GET /goes-on HTTP/1.1\r\nHost: g\r\n\r\n")
+	<-looked
+	c.say("GET /next HTTP/1.1\r\nHost: g\r\n\r\n")
+	sent <- struct{}{}
+	for range 2 {
+		if r, _ := c.hear("GET"); r.StatusCode != http.StatusOK {
+			t.Error(r.Status)
+		}
+	}
+	c.say("GET /left HTTP/1.1\r\nHost: g\r\n\r\n")
+	<-looked
+	c.CloseWrite()
+	sent <- struct{}{}
+	for _, want := range []string{"GET/goes-on", "GET/next", "GET/left"} {
+		if got := <-next; got != want {
+			t.Errorf("%s was served, want %s", got, want)
 		}
 	}
 }
